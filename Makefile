@@ -58,7 +58,6 @@ WARN := -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wstrict-prototypes -Wmissing-pr
 	-Werror=deprecated-declarations $(if $(filter 0,$(WERROR)),,-Werror)
 
 ifneq ($(filter 1,$(SAN) $(FUZZ)),)
-SANITIZERS := $(if $(filter 1,$(FUZZ)),fuzzer-no-link$(comma))address,undefined
 OPT := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=undefined -DMUSTER_SANITIZE
 OPT += $(if $(filter 1,$(FUZZ)),-fsanitize=fuzzer-no-link)
@@ -243,7 +242,7 @@ lint-cppcheck: $(BUILD)/gen/state_schema.h
 lint-tidy: $(BUILD)/gen/state_schema.h
 	@$(LINT) sh tools/lint-cached tidy $(filter %.c,$(LINT_C))
 format:
-	@clang-format -i $(LINT_C)
+	@sh tools/format $(LINT_C)
 
 # ---- everything, in order --------------------------------------------------------------------
 
