@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * engine/engine.h - front door of deciding and acting: observe, diff, plan (pure), apply (journalled), drift, recover, gc, destroy.
+ *
+ * Everything here runs in a task. The engine knows no provider and no module by name; it prints nothing: what happens is told through on_event.
+ */
+#ifndef MUSTER_ENGINE_ENGINE_H
+#define MUSTER_ENGINE_ENGINE_H
+
+#include "inventory/inventory.h"
+#include "playbooks/playbooks.h"
+#include "providers/providers.h"
+#include "state/state.h"
+
+/* What happens, as it happens. Borrowed for the call. */
+struct engine_event {
+	const char *type; /* "observe", "step_start", "step_done", "step_failed", "step_progress", "task", "settled", "retry", "waiting" */
+	const char *run, *addr, *node, *action;
+	const char *text;	  /* for people, one line */
+	const struct value *data; /* for machines */
+	const struct err *err;	  /* step_failed */
+	int64_t elapsed_ms;
+	size_t done, total; /* steps */
+};
+
+struct engine_opts {
+	const struct spec *spec; /* NULL: only recorded objects (recover, gc, destroy without a spec) */
+	const struct fleet *fleet;
+	struct state *state;
+	const char *cluster;
+	const char *state_dir; /* absolute */
+	const char *self;      /* path of this program */
+	const char *share_dir; /* shipped roles: share_dir/roles */
+	const char *who;       /* user@host, for the lease and history */
+	int64_t parallel;	   /* steps at a time; 0: 32 */
+	struct count max_failures; /* failed nodes after which no new step starts; 0: the first one stops */
+	const char *limit;  /* node set, NULL: all */
+	const char *const *targets, *const *excludes; /* addresses (node sets in brackets allowed), NULL-terminated, or NULL */
+	bool no_refresh;    /* plan from what was recorded; nodes are not probed */
+	bool diff;	    /* keep unified diffs of node changes */
+	const struct value *extra_vars;
+	const struct ssh_target *ssh_defaults; /* from the command line, may be NULL */
+	void (*on_event)(void *arg, const struct engine_event *ev);
+	void *arg;
+};
+
+struct engine;
+must_check int engine_open(struct arena *a, const struct engine_opts *o, struct engine **out, struct err *e);
+void engine_close(struct engine *en); /* closes connections and providers; NULL is fine */
+void engine_stop(struct engine *en);  /* first ^C: no new steps; running ones finish or are journalled. Callable from a signal callback. */
+void engine_abort(struct engine *en); /* second ^C: cancels everything; the journal stays true */
+
+/* ---- plan ---- */
+enum change_action { CHANGE_CREATE, CHANGE_UPDATE, CHANGE_REPLACE, CHANGE_DELETE, CHANGE_CONFIGURE, CHANGE_FORGET };
+enum change_cause {
+	CAUSE_SPEC,    /* the spec asks for something else than was recorded */
+	CAUSE_OUTSIDE, /* recorded and wanted agree; what is there was changed outside: drift */
+	CAUSE_BOTH,
+};
+
+struct field_change {
+	const char *path; /* "image", "file /etc/motd: content", ... */
+	const struct value *before, *after;
+	bool forces_replace;
+	enum change_cause cause;
+	const char *diff; /* unified, or NULL */
+};
+
+struct change {
+	const char *addr, *kind, *provider;
+	const char *node; /* machines and their configuration: the node's name */
+	enum change_action action;
+	enum change_cause cause;
+	const char *reason; /* one phrase: "not there", "image changed", "not in the spec any more", "configuration never applied" */
+	const struct value *before, *after; /* attributes; NULL where not applicable */
+	VEC(struct field_change) fields;
+	VEC(const char *) unknown; /* paths known after apply */
+	bool effect_reboot, effect_drain;
+	VEC(size_t) deps; /* indices into plan.changes that must be done before */
+	const char *shape; /* changes with equal shape differ only in the node: shown as one line */
+	const char *config_digest; /* configure */
+};
+
+struct plan {
+	VEC(struct change *) changes; /* destructive first, then in an order in which they can run */
+	VEC(struct change *) drift;   /* the CAUSE_OUTSIDE part, also when nothing will be done about it */
+	VEC(const char *) unreachable; /* nodes that could not be probed */
+	size_t add, change, destroy, configure;
+	bool is_destroy;
+	const char *cluster;
+	char spec_digest[65], observed_digest[65], digest[65];
+	int64_t state_serial;
+	int64_t created_ms;
+	const struct value *outputs; /* evaluated where known */
+	uint64_t probe_trips; /* scripts sent to nodes while observing */
+	size_t probed_nodes;
+};
+
+enum plan_mode { PLAN_APPLY, PLAN_DESTROY, PLAN_REFRESH_ONLY };
+must_check int plan_make(struct engine *en, struct arena *a, enum plan_mode mode, struct plan **out, struct err *e);
+bool plan_is_empty(const struct plan *p);
+must_check int plan_save(const struct plan *p, const char *path, struct err *e); /* 0600, digest inside; secrets sealed */
+must_check int plan_load(struct arena *a, const char *path, struct plan **out, struct err *e); /* refuses a changed file */
+/* Observes again; ERR_CONFLICT saying which of spec, state, observation moved since. */
+must_check int plan_verify(struct engine *en, const struct plan *p, struct err *e);
+const struct value *plan_json(struct arena *a, const struct plan *p); /* cli.md's document */
+
+/* ---- apply ---- */
+struct node_failure {
+	const char *addr, *node, *action;
+	struct err err;
+};
+struct apply_result {
+	const char *run; /* run id */
+	size_t done, failed, skipped, created, updated, destroyed, configured;
+	bool stopped;		/* by ^C */
+	bool budget_exceeded;	/* by --max-failures */
+	VEC(struct node_failure *) failures;
+	const struct value *outputs;
+	uint64_t probe_trips, patch_trips;
+};
+/* Takes the lease, settles old intents, walks the plan. -1 for what ended the run itself; failed steps are in the result. */
+must_check int plan_apply(struct engine *en, struct arena *a, const struct plan *p, const char *command, struct apply_result *out,
+			  struct err *e);
+
+/* ---- the rest ---- */
+struct settled {
+	const char *addr, *action, *decision; /* "the machine was made: recorded", "never happened: dropped", "still unknown: ..." */
+	bool open; /* could not be settled */
+};
+struct recover_report {
+	VEC(struct settled *) v;
+};
+must_check int engine_recover(struct engine *en, struct arena *a, struct recover_report *out, struct err *e);
+
+struct orphan {
+	const char *provider, *kind, *id, *name, *addr;
+};
+struct gc_report {
+	VEC(struct orphan *) v;
+};
+/* Objects that bear our mark and no state knows. Deletes those whose id is in `delete_ids` ("*": all), NULL: only lists. */
+must_check int engine_gc(struct engine *en, struct arena *a, const char *const *delete_ids, struct gc_report *out, struct err *e);
+
+/* How to log in to a recorded node, and an open connection (exec, ssh, copy). */
+must_check int engine_reach(struct engine *en, struct arena *a, const char *node, struct host_opts *out, struct err *e);
+
+struct node_status {
+	const char *name, *addr, *pool, *provider, *state; /* "ready", "creating", "tainted", "missing", "not created", "stopped" */
+	const char *address, *id;
+	int64_t updated_ms;
+};
+struct fleet_status {
+	VEC(struct node_status *) nodes;
+	struct state_runs last;	     /* the last run */
+	struct journal_rows intents; /* unfinished */
+	bool leased;
+	struct lease_holder lease;
+};
+must_check int engine_status(struct engine *en, struct arena *a, bool observe, struct fleet_status *out, struct err *e);
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* net/net.h - front door of the outside world: one connection to a host (host.h), and what says how to reach it (ssh.h). */
+#ifndef MUSTER_NET_NET_H
+#define MUSTER_NET_NET_H
+
+#include "net/host.h"
+#include "net/ssh.h"
+#include "net/ssh_config.h"
+
+#endif
