@@ -46,7 +46,7 @@ bool str_to_uint(struct str s, int base, uint64_t *out);
 bool str_to_double(struct str s, double *out); /* whole slice, '.' whatever the locale */
 bool str_is_utf8(struct str s);
 size_t str_utf8_len(struct str s); /* bytes of the valid character at the start; 0 if none */
-#define STR_DOUBLE_LEN 32
+#define STR_DOUBLE_LEN 48
 /* The shortest text that reads back as the same double, laid out as Python's repr: 1.0, 0.1, 1e+16, inf, nan. */
 void str_format_double(double d, char out[STR_DOUBLE_LEN]);
 uint64_t str_hash(struct str s); /* for hash tables, not for security */
