@@ -100,6 +100,8 @@ $(MUSTER): $(BUILD)/obj/cli/main.o $(call libs_upto,cli)
 FLAGS_NOW := $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
+	@pkg-config --print-errors --exists $(PKGS) || \
+		{ echo 'libraries are missing; on Debian: sudo tools/setup build' >&2; exit 1; }
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' >$@.new
 	@if cmp -s $@.new $@; then rm -f $@.new; else mv $@.new $@; fi
 FORCE:

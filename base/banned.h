@@ -2,11 +2,13 @@
 /*
  * base/banned.h - functions that nobody here calls.
  *
- * The Makefile puts this in front of every C file (-include), so it may include nothing: some files must choose feature macros
- * before the first system header. Each name is declared a second time with an attribute that makes any use an error
- * (-Werror=deprecated-declarations), with gcc and clang alike. `#pragma GCC poison` was not taken: it forbids the word, so it
- * breaks the system headers that declare the function, and libraries with a member of that name (libgit2 has a `ctime`).
- * tools/lint-banned looks for the same names without compiling.
+ * The Makefile puts this in front of every C file (-include), so it may include nothing: some files
+ * must choose feature macros before the first system header. Each name is declared a second time
+ * with an attribute that makes any use an error
+ * (-Werror=deprecated-declarations), with gcc and clang alike. `#pragma GCC poison` was not taken:
+ * it forbids the word, so it breaks the system headers that declare the function, and libraries
+ * with a member of that name (libgit2 has a `ctime`). tools/lint-banned looks for the same names
+ * without compiling.
  *
  * MUSTER_MAY_PRINT is defined for cli/ and tests, which may use the second list.
  */
