@@ -5,6 +5,8 @@
  * Every call runs in a task, straight-line, may wait, and never retries, prints, or writes state: ERR_BUSY is retried by the engine, ERR_TIMEOUT
  * means "effect unknown" and is settled with find. A create repeated with the same token makes one object. Everything made
  * bears the cluster's name and its token where the provider can keep them, so that list finds all of it and nothing else.
+ * A machine seen as "stopped" (or a network whose status is not "running") is repaired by update with its want: that starts it
+ * again and returns when it answers. An attribute that has no row in `fields` never reaches a provider.
  */
 #ifndef MUSTER_PROVIDERS_PROVIDER_H
 #define MUSTER_PROVIDERS_PROVIDER_H
@@ -44,17 +46,18 @@ struct resource_type {
 	const char *kind; /* "machine", "network" */
 	const struct field *fields; /* rows of a plain struct; engine uses name, flags, fallback and doc */
 	int64_t create_timeout_ms, delete_timeout_ms;
-	/* All objects of this kind that bear the cluster's mark. One bulk read. */
+	/* All objects of this kind that bear the cluster's mark. One bulk read. NULL: the provider can't tell; what is recorded is taken
+	 * as seen (machines that exist). */
 	int (*list)(struct provider *p, struct arena *a, struct resources_seen *out, struct err *e);
 	int (*create)(struct provider *p, struct arena *a, const struct resource_want *w, struct resource_seen **out, struct err *e);
-	/* Changes that need no replacement; NULL if there are none. */
+	/* Changes that need no replacement, and starting what has stopped; NULL if there are none. ERR_NOT_FOUND if it is gone. */
 	int (*update)(struct provider *p, struct arena *a, const char *id, const struct resource_want *w, struct resource_seen **out,
 		      struct err *e);
 	/* Returns when it is gone; an absent object is success. */
 	int (*destroy)(struct provider *p, const char *id, struct err *e);
-	/* "Did it happen?" *out NULL: no, and it will not. */
+	/* "Did it happen?" *out NULL: no, and it will not (a half-made object is finished or removed here). */
 	int (*find)(struct provider *p, struct arena *a, const char *token, struct resource_seen **out, struct err *e);
-	/* Machines only, NULL if it has none. */
+	/* Machines only: power off and on, whatever state it is in; returns when it answers again. NULL: the engine asks the host. */
 	int (*reboot)(struct provider *p, const char *id, struct err *e);
 	/* Machines only: how to log in. Fills host, port, user, netns, host_keys of *t; the engine adds keys and spec settings. */
 	int (*reach)(struct provider *p, struct arena *a, const struct resource_seen *seen, struct ssh_target *t, struct err *e);
@@ -79,6 +82,8 @@ struct provider_type {
 	void (*close)(struct provider *p);
 	/* What is missing on this machine (not root, no systemd-nspawn, ...): clear error. NULL: nothing needed. */
 	int (*doctor)(const struct provider_open *o, struct err *e);
+	/* false: its machines can't be logged into (a simulated cloud), so they are not configured or probed. NULL: they can. */
+	bool (*can_login)(struct provider *p);
 	int64_t max_parallel; /* creates at a time; 0: the engine's */
 };
 
