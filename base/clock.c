@@ -44,6 +44,11 @@ void clock_iso(int64_t wall_ms, char out[CLOCK_ISO_LEN])
 		 (unsigned)tm.tm_min % 100, (unsigned)tm.tm_sec % 100, (unsigned)(wall_ms % 1000));
 }
 
+bool clock_is_virtual(void)
+{
+	return is_virtual;
+}
+
 void clock_set_virtual(bool on)
 {
 	is_virtual = on;

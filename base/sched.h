@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * base/sched.h - the engine room of tasks: who is ready, who waits for what, until when. For task.c, loop.c, offload.c, proc.c only.
+ * base/sched.h - the engine room of tasks: who is ready, who waits for what, until when. For
+ * task.c, loop.c, offload.c, proc.c only.
  *
- * Everything here belongs to the loop's thread (and the task that runs on it). The public faces are task.h and loop.h.
+ * Everything here belongs to the loop's thread (and the task that runs on it). The public faces are
+ * task.h and loop.h.
  */
 #ifndef MUSTER_BASE_SCHED_H
 #define MUSTER_BASE_SCHED_H
@@ -40,12 +42,13 @@ struct waiter {
 };
 
 struct task *sched_current(void); /* NULL outside any task; callable from any thread */
-struct task *sched_spawn(const char *name, void (*fn)(void *), void *arg, void (*end)(struct task *));
+struct task *sched_spawn(const char *name, void (*fn)(void *), void *arg,
+			 void (*end)(struct task *));
 
 /* Parks the running task until sched_wake, its time, or (if unshielded) its cancellation. */
 enum wake sched_park(int64_t at);
 void sched_wake(struct task *t, enum wake why); /* harmless if it is not parked or already woken */
-void sched_yield(void);
+void sched_pass(void);
 void sched_cancel(struct task *t);
 bool sched_is_cancelled(const struct task *t); /* and not shielded */
 
@@ -70,6 +73,7 @@ struct sched_opts {
 };
 
 bool sched_is_running(void);
+uint64_t sched_id(void); /* another number for each loop of the process; 0: none runs */
 must_check int sched_open(const struct sched_opts *o, struct err *e);
 void sched_run(void (*on_turn)(void)); /* until no task is left */
 void sched_close(void);
