@@ -37,6 +37,8 @@ enum field_flags {
 	FIELD_NAME = 32,    /* takes the map key: not written by the user */
 	FIELD_SHORT = 64,   /* a bare scalar in place of the object means this member ({role: x} may be written x) */
 	FIELD_LATE = 128,   /* templates in it are evaluated later, per node */
+	FIELD_REST = 256,   /* F_VALUE: a map of all the keys that no other row knows; the row's name is not a key */
+	FIELD_SOON = 512,   /* a key of the language that this version does not support yet: refused, and says so */
 };
 
 struct field {
@@ -45,7 +47,9 @@ struct field {
 	unsigned flags;
 	size_t offset;
 	const char *fallback; /* default, as the user would write it; NULL: none (zero) */
-	const char *accepts;  /* "1..4096" for INT, "a|b|c" for ENUM, "/regex/" (PCRE2, anchored) for STR; NULL: anything */
+	/* "1..4096" for INT, "a|b|c" for ENUM, "/regex/" (PCRE2, anchored) for STR, "map" for VALUE, "path" for STRS (as F_PATH), a word that
+	 * is no path for PATH; NULL: anything */
+	const char *accepts;
 	const char *doc;      /* one sentence, no full stop */
 	const struct field *sub;
 	size_t sub_size; /* sizeof the struct that sub describes */
@@ -76,6 +80,12 @@ struct obj {
 	struct pos field_pos[48];  /* by row index: where each value was written (line 0: defaulted) */
 	const struct value *source; /* what it was decoded from */
 };
+
+/*
+ * Stands for a value that a fault was already reported about (an expression that failed): decoding fails without another report.
+ * It is V_UNKNOWN with a line below 0.
+ */
+struct value *field_faulty(struct arena *a);
 
 /* Fills *obj from `v` (a map) by the rows. All faults go to errs, with positions, "did you mean", units. `path` ("pools.h100") leads messages. */
 must_check int field_decode(struct arena *a, const struct field *rows, const struct value *v, const char *path, void *obj,

@@ -71,7 +71,8 @@ struct spec {
 	const char *dir;   /* relative paths start here */
 	struct str cluster;
 	struct str_list include;
-	const struct value *vars;
+	const struct value *vars;	/* unevaluated; extra_vars are in it and win */
+	const struct value *extra_vars; /* as given in spec_opts: they win over a pool's vars too; NULL */
 	struct obj_list providers; /* struct spec_provider */
 	struct obj_list networks;  /* struct spec_network */
 	struct obj_list pools;	   /* struct spec_pool */
