@@ -242,7 +242,7 @@ lint-format:
 lint-cppcheck: $(BUILD)/gen/state_schema.h
 	@$(LINT) sh tools/lint-cached cppcheck $(filter %.c,$(LINT_C))
 lint-tidy: $(BUILD)/gen/state_schema.h
-	@$(LINT) sh tools/lint-cached tidy $(filter %.c,$(LINT_C))
+	@$(LINT) sh tools/lint-cached tidy $(filter-out tests/%,$(filter %.c,$(LINT_C)))
 format:
 	@sh tools/format $(LINT_C)
 
