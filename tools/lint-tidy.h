@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tools/lint-tidy.h - what the analyzer of `make lint-tidy` cannot know from declarations: these functions return -1, always.
- * Without it every `return err_set(...)` looks as if it might succeed with its results unset.
+ * tools/lint-tidy.h - what the analyzer of `make lint-tidy` cannot know from declarations: these
+ * functions return -1, always. Without it every `return err_set(...)` looks as if it might succeed
+ * with its results unset.
  */
 #include "base/err.h"
 
