@@ -191,7 +191,7 @@ VALGRIND := valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-
 VALGRIND_ROOMS ?= base
 .PHONY: valgrind
 valgrind: $(foreach r,$(VALGRIND_ROOMS),$(unit-$(r)_BIN))
-	@$(RUNTESTS) -t 600 -w '$(VALGRIND)' valgrind $^
+	@$(RUNTESTS) -t 600 -w '$(VALGRIND)' -x tests/valgrind.skip valgrind $^
 
 # ---- fuzzing: tests/fuzz/fuzz_*.c, seeds in tests/fuzz/corpus/<name>/ -------------------------
 
