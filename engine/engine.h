@@ -69,6 +69,8 @@ struct field_change {
 struct change {
 	const char *addr, *kind, *provider;
 	const char *node; /* machines and their configuration: the node's name */
+	const char *pool; /* the same; else NULL */
+	const char *id;	  /* the provider's id of what is there now; NULL: nothing is */
 	enum change_action action;
 	enum change_cause cause;
 	const char *reason; /* one phrase: "not there", "image changed", "not in the spec any more", "configuration never applied" */
@@ -76,7 +78,8 @@ struct change {
 	VEC(struct field_change) fields;
 	VEC(const char *) unknown; /* paths known after apply */
 	bool effect_reboot, effect_drain;
-	VEC(size_t) deps; /* indices into plan.changes that must be done before */
+	VEC(size_t) deps;	  /* indices into plan.changes: made (configured) before this is made */
+	VEC(size_t) undone_first; /* indices into plan.changes: deleted before this is deleted */
 	const char *shape; /* changes with equal shape differ only in the node: shown as one line */
 	const char *config_digest; /* configure */
 };
@@ -87,6 +90,7 @@ struct plan {
 	VEC(const char *) unreachable; /* nodes that could not be probed */
 	size_t add, change, destroy, configure;
 	bool is_destroy;
+	bool is_refresh; /* nothing is made or deleted: the record learns what is there */
 	const char *cluster;
 	char spec_digest[65], observed_digest[65], digest[65];
 	int64_t state_serial;
