@@ -26,8 +26,10 @@ struct lease_row {
 
 static void copy_text(char *to, size_t size, const char *from)
 {
-	size_t n = from ? strnlen(from, size - 1) : 0;
+	size_t n = from ? strlen(from) : 0;
 
+	if (n >= size)
+		n = size - 1;
 	if (n)
 		memcpy(to, from, n);
 	to[n] = '\0';
