@@ -177,6 +177,8 @@ const char *err_kind_name(enum err_kind kind)
 
 void err_list_add(struct err_list *l, const struct err *e)
 {
+	struct err copy = *e; /* e may be in the list, which may move */
+
 	if (!l)
 		return;
 	if (l->n == ERR_LIST_MAX) {
@@ -187,7 +189,7 @@ void err_list_add(struct err_list *l, const struct err *e)
 		l->cap = l->cap ? l->cap * 2 : 4;
 		l->v = mem_realloc(l->v, l->cap * sizeof(*l->v));
 	}
-	l->v[l->n++] = *e;
+	l->v[l->n++] = copy;
 }
 
 void err_list_addf(struct err_list *l, struct pos p, const char *hint, const char *fmt, ...)

@@ -226,10 +226,17 @@ static int refuse_leading_zero(struct str s, struct err *e)
 		return 0;
 	take_one(&c, "+-");
 	take(&c, "0");
+	if (done(&c))
+		c.at--;
 	digits = str_sub(s, c.at, SIZE_MAX);
 	err_set(e, ERR_SPEC, "'" STR_FMT "' begins with 0: octal to some readers of YAML, decimal to others", STR_ARG(s));
+	if (c.at > 1 && strchr("+-", s.p[0])) /* signed octals are nobody's intention */
+		return err_hint(e, "leave the zeros out, or quote it: \"" STR_FMT "\"", STR_ARG(s));
+	take(&c, "01234567");
+	if (!done(&c))
+		return err_hint(e, "write " STR_FMT ", or quote it: \"" STR_FMT "\"", STR_ARG(digits), STR_ARG(s));
 	return err_hint(e, "write 0o" STR_FMT " for octal, " STR_FMT " for decimal, or quote it: \"" STR_FMT "\"",
-			STR_ARG(digits.n ? digits : STR("0")), STR_ARG(digits.n ? digits : STR("0")), STR_ARG(s));
+			STR_ARG(digits), STR_ARG(digits), STR_ARG(s));
 }
 
 static int refuse_traps(struct str s, struct err *e)
