@@ -121,33 +121,37 @@ static void change_attr(struct changes *ch, const char *path, const char *attr, 
 	change_adds(ch, arena_printf(ch->a, "%s: %s", path, attr), before, after);
 }
 
-int attrs_check(const struct mod_call *c, const struct path_info *now, const char *path,
-		unsigned fresh_mode, struct attrs *out, struct changes *ch, struct err *e)
+static void add_attr_changes(struct changes *ch, const struct path_info *now,
+			     const struct attrs *at)
+{
+	if (at->set_owner)
+		change_attr(ch, at->path, "owner", str_cstr(ch->a, now->owner), at->owner);
+	if (at->set_group)
+		change_attr(ch, at->path, "group", str_cstr(ch->a, now->group), at->group);
+	if (at->set_mode)
+		change_attr(ch, at->path, "mode", arena_printf(ch->a, "0%o", now->mode),
+			    arena_printf(ch->a, "0%o", at->mode));
+}
+
+int attrs_check(const struct mod_call *c, const struct path_info *now, struct attrs *at,
+		struct changes *ch, struct err *e)
 {
 	const struct value *mode = value_get(c->args, "mode");
-	bool fresh = now->type == PATH_NONE,
-	     is_dir = now->type == PATH_DIR || (fresh && (fresh_mode & 0100));
-	unsigned have = fresh ? fresh_mode : now->mode;
+	bool fresh = now->type == PATH_NONE;
+	bool is_dir = now->type == PATH_DIR || (fresh && (at->fresh_mode & 0100));
+	unsigned have = fresh ? at->fresh_mode : now->mode;
 
-	memset(out, 0, sizeof(*out));
-	out->mode = have;
-	out->owner = arg_cstr(c->args, "owner");
-	out->group = arg_cstr(c->args, "group");
+	at->mode = have;
+	at->owner = arg_cstr(c->args, "owner");
+	at->group = arg_cstr(c->args, "group");
 	if (mode && !(mode->kind == V_STR && str_eqc(mode->s, "preserve")) &&
-	    mode_parse(mode, is_dir, have, &out->mode, e))
+	    mode_parse(mode, is_dir, have, &at->mode, e))
 		return -1;
-	out->set_mode = fresh ? mode != NULL : out->mode != now->mode;
-	out->set_owner = out->owner && (fresh || !same_owner(out->owner, now->owner, now->uid));
-	out->set_group = out->group && (fresh || !same_owner(out->group, now->group, now->gid));
-	if (fresh)
-		return 0;
-	if (out->set_owner)
-		change_attr(ch, path, "owner", str_cstr(ch->a, now->owner), out->owner);
-	if (out->set_group)
-		change_attr(ch, path, "group", str_cstr(ch->a, now->group), out->group);
-	if (out->set_mode)
-		change_attr(ch, path, "mode", arena_printf(ch->a, "0%o", now->mode),
-			    arena_printf(ch->a, "0%o", out->mode));
+	at->set_mode = fresh ? mode != NULL : at->mode != now->mode;
+	at->set_owner = at->owner && (fresh || !same_owner(at->owner, now->owner, now->uid));
+	at->set_group = at->group && (fresh || !same_owner(at->group, now->group, now->gid));
+	if (!fresh)
+		add_attr_changes(ch, now, at);
 	return 0;
 }
 

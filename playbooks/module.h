@@ -114,15 +114,15 @@ void result_output(struct changes *ch, const char *key, struct str text);
 
 /* ---- owner, group, mode: shared by file, copy, template, lineinfile, ... ---- */
 struct attrs {
+	const char *path;		     /* set by the caller, as fresh_mode */
+	unsigned fresh_mode;		     /* what a new one would have */
 	bool set_mode, set_owner, set_group; /* differ from what is there */
 	unsigned mode;			     /* what it will be */
 	const char *owner, *group;	     /* as asked for, NULL: as it is */
 };
-/* Compares what is asked for with `now` (PATH_NONE: a new one that would have `fresh_mode`) and
- * adds the changes. */
-must_check int attrs_check(const struct mod_call *c, const struct path_info *now, const char *path,
-			   unsigned fresh_mode, struct attrs *out, struct changes *ch,
-			   struct err *e);
+/* Compares what is asked for with `now` (PATH_NONE: a new one) and adds the changes. */
+must_check int attrs_check(const struct mod_call *c, const struct path_info *now, struct attrs *at,
+			   struct changes *ch, struct err *e);
 /* chown, chgrp, chmod of what differs. no_follow: of a symbolic link itself. */
 void attrs_patch(struct patch *p, const struct attrs *at, const char *path, bool no_follow);
 void attrs_patch_word(struct patch *p, const struct attrs *at, const char *word,

@@ -5,7 +5,8 @@
  *
  * A kind's shell text writes one of three shapes; nothing is written where there is nothing to say:
  *   named   lines that bear the request's key (stat, sha256sum, getent, dpkg-query); the payload is
- * the whole line (or lines) lines   "INDEX payload", INDEX is the request's place in the batch blocks
+ * the whole line (or lines) lines   "INDEX payload", INDEX is the request's place in the batch
+ * blocks
  * "=INDEX", base64 lines, "."; the payload is what was encoded
  */
 #ifndef MUSTER_PLAYBOOKS_PROBE_KINDS_H

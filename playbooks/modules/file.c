@@ -105,6 +105,13 @@ static void change_state(struct changes *ch, const struct file_want *w, const ch
 		    after);
 }
 
+static int attrs_of(const struct mod_call *c, struct file_want *w, unsigned fresh_mode,
+		    struct changes *ch, struct err *e)
+{
+	w->at = (struct attrs){ .path = w->path, .fresh_mode = fresh_mode };
+	return attrs_check(c, &w->now, &w->at, ch, e);
+}
+
 static int check_absent(struct file_want *w, struct changes *ch)
 {
 	result_sets(ch, "state", "absent");
@@ -120,7 +127,7 @@ static int check_file(const struct mod_call *c, struct file_want *w, struct chan
 		return change_fail(ch, "file (%s) is absent, cannot continue", w->path);
 	if (w->now.type == PATH_DIR && arg_has(c->args, "state"))
 		return change_fail(ch, "file (%s) is directory, cannot continue", w->path);
-	if (attrs_check(c, &w->now, w->path, 0644, &w->at, ch, e))
+	if (attrs_of(c, w, 0644, ch, e))
 		return -1;
 	result_sets(ch, "state", path_type_name(w->now.type));
 	result_int(ch, "size", w->now.size);
@@ -135,7 +142,7 @@ static int check_touch(const struct mod_call *c, struct file_want *w, struct cha
 		   mtime = arg_str(c->args, "modification_time");
 
 	w->create = w->now.type == PATH_NONE;
-	if (attrs_check(c, &w->now, w->path, 0644, &w->at, ch, e))
+	if (attrs_of(c, w, 0644, ch, e))
 		return -1;
 	result_sets(ch, "dest", w->path);
 	result_sets(ch, "state", w->now.type == PATH_DIR ? "directory" : "file");
@@ -163,11 +170,11 @@ static int check_below(const struct mod_call *c, const struct answers *an, struc
 	while (str_next_line(&r.out, &line)) {
 		struct answers one;
 		struct path_info pi;
-		struct attrs at;
+		struct attrs at = { .path = w->path, .fresh_mode = 0755 };
 		answers_init(&one, tmp);
 		answers_put(&one, &(struct probe_req){ .kind = PROBE_STAT, .key = STR("x") }, line);
 		answers_path(&one, "x", 0, &pi);
-		if (attrs_check(c, &pi, w->path, 0755, &at, &below, e))
+		if (attrs_check(c, &pi, &at, &below, e))
 			return -1;
 	}
 	if (below.v.n) {
@@ -190,7 +197,7 @@ static int check_directory(const struct mod_call *c, const struct answers *an, s
 	w->create = w->now.type == PATH_NONE;
 	if (w->create)
 		change_state(ch, w, "directory");
-	if (attrs_check(c, &w->now, w->path, 0755, &w->at, ch, e))
+	if (attrs_of(c, w, 0755, ch, e))
 		return -1;
 	result_sets(ch, "state", "directory");
 	result_set(ch, "size", w->create ? value_unknown(ch->a) : value_int(ch->a, w->now.size));
@@ -216,7 +223,7 @@ static int check_link(const struct mod_call *c, struct file_want *w, struct chan
 			    str_cstr(ch->a, w->now.link), w->src);
 	else if (w->create)
 		change_state(ch, w, "link");
-	if (attrs_check(c, &w->now, w->path, 0777, &w->at, ch, e))
+	if (attrs_of(c, w, 0777, ch, e))
 		return -1;
 	/* Linux has no permissions of links. */
 	w->at.set_mode = false;
@@ -254,7 +261,7 @@ static int check_hard(const struct mod_call *c, const struct answers *an, struct
 		return change_fail(ch, "Cannot link, different hard link exists at destination");
 	if (w->create)
 		change_state(ch, w, "hard");
-	return attrs_check(c, &w->now, w->path, 0644, &w->at, ch, e);
+	return attrs_of(c, w, 0644, ch, e);
 }
 
 static int file_check(const struct mod_call *c, const struct answers *an, struct changes *ch,
