@@ -176,7 +176,7 @@ void co_free(struct co *c)
 {
 	if (!c->done)
 		bug("a task's stack freed before the task ended");
-	if (pool_n >= CO_POOL_MAX) {
+	if (pool_n + 1 > CO_POOL_MAX) {
 		co_destroy(c);
 		return;
 	}
