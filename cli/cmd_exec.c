@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exec and copy: one thing on many nodes. exec asks each node over a bare SSH session (no shell of
+ * ours on it), so that a fan-out costs one login and one channel a node; equal answers are printed
+ * once.
+ */
+#include <sys/stat.h>
+
+#include "cli/targets.h"
+#include "cli/view.h"
+
+#define EXEC_MAX_OUTPUT ((size_t)4 << 20)
+#define COPY_MAX	((size_t)1 << 30)
+
+struct exec_opts {
+	struct login_opts login;
+	int64_t parallel, timeout_ms;
+	bool no_fold;
+};
+
+struct answer {
+	bool begun, failed; /* failed: no answer; err says why */
+	int status;
+	struct str out, err_text;
+	struct err err;
+};
+
+struct exec_run {
+	struct cli *c;
+	const struct exec_opts *o;
+	const char *command;
+	struct answer *answers;
+};
+
+static int ask_ssh(struct exec_run *r, struct target *t, struct deadline d, struct answer *out,
+		   struct err *e)
+{
+	struct ssh *s;
+	struct ssh_result res = { 0 };
+
+	if (ssh_open(&t->host.target, &s, e) < 0)
+		return -1;
+	int rc = ssh_exec(s, r->c->a, r->command, STR_NONE, EXEC_MAX_OUTPUT, d, &res, e);
+
+	ssh_close(s);
+	out->status = res.status;
+	out->out = res.out;
+	out->err_text = res.err;
+	return rc;
+}
+
+static int ask_host(struct exec_run *r, struct target *t, struct deadline d, struct answer *out,
+		    struct err *e)
+{
+	struct host *h;
+	struct script_result res = { 0 };
+	struct script_opts so = { .max_output = EXEC_MAX_OUTPUT, .deadline = d };
+
+	if (host_open(&t->host, &h, e) < 0)
+		return -1;
+	int rc = host_script(h, r->c->a, str_of(r->command), &so, &res, e);
+
+	host_close(h);
+	out->status = res.status;
+	out->out = res.out;
+	out->err_text = res.err;
+	return rc;
+}
+
+static void emit_answer(struct exec_run *r, const struct target *t, const struct answer *ans)
+{
+	scoped(arena_freep) struct arena *a = arena_new("exec event");
+	struct value *v = value_map(a);
+
+	value_set(v, "node", value_cstr(a, t->name));
+	if (ans->failed) {
+		value_set(v, "error", view_error_value(a, &ans->err));
+	} else {
+		value_set(v, "status", value_int(a, ans->status));
+		value_set(v, "stdout", value_str(a, ans->out));
+		value_set(v, "stderr", value_str(a, ans->err_text));
+	}
+	events_emit(r->c, "exec_result", v);
+}
+
+static void ask(void *arg, struct target *t, size_t index)
+{
+	struct exec_run *r = arg;
+	struct answer *ans = &r->answers[index];
+	struct deadline d = deadline_in(r->o->timeout_ms ? r->o->timeout_ms : 300000);
+	bool bare = !t->host.local && !t->host.become.on;
+
+	ans->begun = true;
+	if ((bare ? ask_ssh : ask_host)(r, t, d, ans, &ans->err) < 0) {
+		ans->failed = true;
+		err_on(&ans->err, NULL, t->name);
+	}
+	emit_answer(r, t, ans);
+}
+
+static bool same_answer(const struct answer *x, const struct answer *y)
+{
+	return x->status == y->status && str_eq(x->out, y->out) && str_eq(x->err_text, y->err_text);
+}
+
+static void print_group(struct exec_run *r, const struct targets *ts, size_t first, bool *shown)
+{
+	const struct answer *ans = &r->answers[first];
+	VEC(const char *) names = { 0 };
+	scoped(buf_fini) struct buf b;
+
+	for (size_t i = first; i < ts->v.n; i++) {
+		const struct answer *other = &r->answers[i];
+
+		if (i != first && (shown[i] || other->failed || !other->begun || r->o->no_fold ||
+				   !same_answer(ans, other)))
+			continue;
+		shown[i] = true;
+		VEC_ADD(r->c->a, &names) = ts->v.v[i]->name;
+	}
+	buf_init(&b, SIZE_MAX);
+	buf_addf(&b, "%s== %s (%zu)", view_on(r->c->color_out, VIEW_BOLD),
+		 view_fold(r->c->a, names.v, names.n), names.n);
+	if (ans->status)
+		buf_addf(&b, " exit %d", ans->status);
+	buf_addf(&b, "%s\n", view_off(r->c->color_out));
+	buf_addstr(&b, ans->out);
+	if (ans->out.n && ans->out.p[ans->out.n - 1] != '\n')
+		buf_addc(&b, '\n');
+	buf_addstr(&b, ans->err_text);
+	if (ans->err_text.n && ans->err_text.p[ans->err_text.n - 1] != '\n')
+		buf_addc(&b, '\n');
+	view_out(r->c, &b);
+}
+
+static int report(struct exec_run *r, const struct targets *ts)
+{
+	bool *shown = arena_array(r->c->a, bool, ts->v.n + 1);
+	struct err_list errs = { 0 };
+	size_t bad = 0;
+
+	for (size_t i = 0; i < ts->v.n; i++) {
+		const struct answer *ans = &r->answers[i];
+
+		bad += ans->failed || !ans->begun || ans->status != 0;
+		if (ans->failed)
+			err_list_add(&errs, &ans->err);
+		else if (ans->begun && !shown[i] && !r->c->g.json)
+			print_group(r, ts, i, shown);
+	}
+	view_errors(r->c, &errs);
+	err_list_fini(&errs);
+	if (bad && ts->v.n > 1)
+		view_notef(r->c, "%zu of %zu nodes failed\n", bad, ts->v.n);
+	return !bad ? EXIT_DONE : bad < ts->v.n ? EXIT_PARTIAL : EXIT_ERROR;
+}
+
+/* One argument is a shell line; several are an argument vector. */
+static const char *command_line(struct cli *c, const char *const *args, size_t n)
+{
+	scoped(buf_fini) struct buf b;
+
+	if (n == 1)
+		return args[0];
+	buf_init(&b, BUF_MAX_DEFAULT);
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			buf_addc(&b, ' ');
+		proc_quote(&b, str_of(args[i]));
+	}
+	return buf_dup(&b, c->a);
+}
+
+static int cmd_exec(struct cli *c, struct err *e)
+{
+	const struct exec_opts *o = c->opts;
+	struct targets ts = { 0 };
+	size_t n = c->args.v.n;
+
+	if (n < 2 || c->args.after_dashes == 0) {
+		err_set(e, ERR_USAGE, "exec needs a node set and a command");
+		return err_hint(e, "for example: muster exec @all -- uptime");
+	}
+	if (targets_find(c, &o->login, c->args.v.v[0], &ts, e) < 0 || events_open(c, e) < 0)
+		return -1;
+	struct exec_run r = { c, o, command_line(c, c->args.v.v + 1, n - 1),
+			      arena_array(c->a, struct answer, ts.v.n + 1) };
+
+	if (targets_each(c, &ts, o->parallel, ask, &r, e) < 0 && e->kind != ERR_CANCELLED)
+		return -1;
+	return report(&r, &ts);
+}
+
+/* ---- copy ---- */
+
+struct copy_run {
+	struct cli *c;
+	const struct exec_opts *o;
+	const char *remote, *local;
+	struct str content;
+	const char *mode;
+	bool down, many;
+	struct answer *answers;
+};
+
+static int copy_down(struct copy_run *r, struct target *t, struct host *h, struct err *e)
+{
+	scoped(arena_freep) struct arena *a = arena_new("copy");
+	const char *path = r->local;
+	struct str data;
+
+	if (host_get(h, a, r->remote, COPY_MAX, &data, e) < 0)
+		return -1;
+	if (r->many || fs_is_dir(path)) {
+		const char *base = strrchr(r->remote, '/');
+
+		path = r->many ? arena_printf(a, "%s/%s", path, t->name)
+			       : arena_printf(a, "%s/%s", path, base ? base + 1 : r->remote);
+	}
+	return fs_write_atomic(path, data, 0644, e);
+}
+
+static void copy_one(void *arg, struct target *t, size_t index)
+{
+	struct copy_run *r = arg;
+	struct answer *ans = &r->answers[index];
+	struct host_file f = { .path = r->remote, .mode = r->mode };
+	struct host *h;
+
+	ans->begun = true;
+	if (host_open(&t->host, &h, &ans->err) < 0) {
+		ans->failed = true;
+	} else {
+		ans->failed = (r->down ? copy_down(r, t, h, &ans->err)
+				       : host_put(h, r->content, &f, &ans->err)) < 0;
+		host_close(h);
+	}
+	if (ans->failed)
+		err_on(&ans->err, NULL, t->name);
+}
+
+/* "NODESET:/path"; NULL if the argument names a local file. */
+static const char *remote_part(struct cli *c, const char *arg, const char **nodes)
+{
+	struct str s = str_of(arg);
+	size_t colon = str_find(s, STR(":/"));
+
+	if (colon == SIZE_MAX || colon == 0)
+		return NULL;
+	*nodes = str_cstr(c->a, str_sub(s, 0, colon));
+	return arg + colon + 1;
+}
+
+static int copy_plan(struct cli *c, struct copy_run *r, const char **nodes, struct err *e)
+{
+	const char *from = c->args.v.v[0], *to = c->args.v.v[1];
+	struct stat st;
+
+	r->remote = remote_part(c, from, nodes);
+	r->down = r->remote != NULL;
+	r->local = r->down ? to : from;
+	if (!r->down)
+		r->remote = remote_part(c, to, nodes);
+	if (!r->remote) {
+		err_set(e, ERR_USAGE, "neither \"%s\" nor \"%s\" names a file on a node", from, to);
+		return err_hint(e, "write NODESET:/path for the side on the nodes");
+	}
+	if (r->down)
+		return 0;
+	if (stat(r->local, &st) < 0)
+		return err_sys(e, "%s", r->local);
+	r->mode = arena_printf(c->a, "%04o", (unsigned)(st.st_mode & 0777));
+	return fs_read(c->a, r->local, COPY_MAX, &r->content, e);
+}
+
+static int cmd_copy(struct cli *c, struct err *e)
+{
+	const struct exec_opts *o = c->opts;
+	struct copy_run r = { .c = c, .o = o };
+	struct targets ts = { 0 };
+	struct err_list errs = { 0 };
+	const char *nodes = NULL;
+
+	if (session_arg_count(c, 2, 2, e) < 0 || copy_plan(c, &r, &nodes, e) < 0 ||
+	    targets_find(c, &o->login, nodes, &ts, e) < 0)
+		return -1;
+	r.many = r.down && ts.v.n > 1;
+	r.answers = arena_array(c->a, struct answer, ts.v.n + 1);
+	if (r.many && fs_mkdirs(r.local, 0755, e) < 0)
+		return -1;
+	if (targets_each(c, &ts, o->parallel, copy_one, &r, e) < 0)
+		return -1;
+	for (size_t i = 0; i < ts.v.n; i++) {
+		if (r.answers[i].failed)
+			err_list_add(&errs, &r.answers[i].err);
+	}
+	size_t bad = errs.n + errs.dropped;
+
+	view_errors(c, &errs);
+	err_list_fini(&errs);
+	view_notef(c, "%zu of %zu copied\n", ts.v.n - bad, ts.v.n);
+	return !bad ? EXIT_DONE : bad < ts.v.n ? EXIT_PARTIAL : EXIT_ERROR;
+}
+
+#define COMMON_ROWS                                                                  \
+	LOGIN_ROWS(exec_opts),                                                       \
+	{                                                                            \
+		"parallel", 'p', OPT_INT, offsetof(struct exec_opts, parallel), "N", \
+			"nodes at a time (default 64)", "forks,fanout"               \
+	}
+
+static const struct opt exec_rows[] = {
+	COMMON_ROWS,
+	{ "timeout", 't', OPT_MS, offsetof(struct exec_opts, timeout_ms), "DURATION",
+	  "of the command (default 5m)", NULL },
+	{ "no-fold", 0, OPT_FLAG, offsetof(struct exec_opts, no_fold), NULL,
+	  "print every node's output on its own", NULL },
+	OPT_END,
+};
+static const struct opt copy_rows[] = { COMMON_ROWS, OPT_END };
+
+const struct command command_exec = {
+	"exec",
+	"NODESET -- CMD...",
+	"runs a command on nodes, in parallel; equal outputs are printed once",
+	"One argument after -- is a line for the node's shell; several are the words of one command. Exits 4 when some nodes failed, 1 when all did.",
+	exec_rows,
+	sizeof(struct exec_opts),
+	NEEDS_LOOP | TAKES_NODES,
+	cmd_exec,
+};
+const struct command command_copy = {
+	"copy",
+	"FILE NODESET:/PATH | NODESET:/PATH FILE",
+	"copies a file to nodes, or from them",
+	"Digests are checked and names change at the end: a file is whole or not there. From several nodes, FILE is a folder and each node's file bears its name.",
+	copy_rows,
+	sizeof(struct exec_opts),
+	NEEDS_LOOP | TAKES_NODES,
+	cmd_copy,
+};

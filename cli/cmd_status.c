@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* status and history: the fleet now, and what was done to it. */
+#include "cli/strings.h"
+#include "cli/view.h"
+
+struct status_opts {
+	bool observe, names;
+};
+
+static struct value *node_value(struct arena *a, const struct node_status *n)
+{
+	struct value *v = value_map(a);
+
+	value_set(v, "name", value_cstr(a, n->name));
+	value_set(v, "address", value_cstr(a, n->addr));
+	value_set(v, "pool", value_cstr(a, n->pool));
+	value_set(v, "provider", value_cstr(a, n->provider));
+	value_set(v, "state", value_cstr(a, n->state));
+	value_set(v, "host", n->address ? value_cstr(a, n->address) : value_null(a));
+	value_set(v, "id", n->id ? value_cstr(a, n->id) : value_null(a));
+	value_set(v, "updated_ms", value_int(a, n->updated_ms));
+	return v;
+}
+
+static struct value *run_value(struct arena *a, const struct state_run *r)
+{
+	struct value *v = value_map(a);
+
+	value_set(v, "id", value_cstr(a, r->id));
+	value_set(v, "command", value_cstr(a, r->command));
+	value_set(v, "who", value_cstr(a, r->who));
+	value_set(v, "result", r->result ? value_cstr(a, r->result) : value_null(a));
+	value_set(v, "started_ms", value_int(a, r->started_ms));
+	value_set(v, "ended_ms", value_int(a, r->ended_ms));
+	value_set(v, "spec_digest", r->spec_digest ? value_cstr(a, r->spec_digest) : value_null(a));
+	value_set(v, "plan_digest", r->plan_digest ? value_cstr(a, r->plan_digest) : value_null(a));
+	value_set(v, "summary", r->summary ? r->summary : value_null(a));
+	return v;
+}
+
+static void status_json(struct cli *c, const struct fleet_status *s)
+{
+	struct value *v = value_map(c->a), *nodes = value_list(c->a), *intents = value_list(c->a);
+
+	for (size_t i = 0; i < s->nodes.n; i++)
+		value_add(c->a, nodes, node_value(c->a, s->nodes.v[i]));
+	for (size_t i = 0; i < s->intents.v.n; i++) {
+		struct value *row = value_map(c->a);
+
+		value_set(row, "address", value_cstr(c->a, s->intents.v.v[i]->addr));
+		value_set(row, "action", value_cstr(c->a, s->intents.v.v[i]->action));
+		value_set(row, "run", value_cstr(c->a, s->intents.v.v[i]->run));
+		value_add(c->a, intents, row);
+	}
+	value_set(v, "nodes", nodes);
+	value_set(v, "unfinished", intents);
+	value_set(v, "last_run", s->last.v.n ? run_value(c->a, s->last.v.v[0]) : value_null(c->a));
+	value_set(v, "leased", value_bool(c->a, s->leased));
+	view_json(c, v);
+}
+
+static void node_rows(struct cli *c, struct buf *b, const struct fleet_status *s)
+{
+	struct table t = { 0 };
+
+	table_row(c->a, &t, "NODE", "STATE", "POOL", "PROVIDER", "ADDRESS", "CHANGED", NULL);
+	for (size_t i = 0; i < s->nodes.n; i++) {
+		const struct node_status *n = s->nodes.v[i];
+
+		table_row(c->a, &t, n->name, n->state, n->pool ? n->pool : "-", n->provider,
+			  n->address ? n->address : "-", view_ago(c->a, n->updated_ms), NULL);
+	}
+	table_text(b, &t);
+}
+
+/* "61 ready, 2 tainted": names folded for all but the ready ones, which are the rule. */
+static void node_counts(struct cli *c, struct buf *b, const struct fleet_status *s)
+{
+	struct map by_state;
+	struct folded {
+		VEC(const char *) names;
+	} * f;
+
+	map_init(&by_state, c->a);
+	for (size_t i = 0; i < s->nodes.n; i++) {
+		f = map_getc(&by_state, s->nodes.v[i]->state);
+		if (!f) {
+			f = arena_obj(c->a, struct folded);
+			map_put(&by_state, str_of(s->nodes.v[i]->state), f);
+		}
+		VEC_ADD(c->a, &f->names) = s->nodes.v[i]->name;
+	}
+	buf_addf(b, "%zu nodes", s->nodes.n);
+	for (size_t i = 0; i < by_state.n; i++) {
+		f = by_state.e[i].val;
+		buf_addf(b, "%s %zu " STR_FMT, i ? "," : ":", f->names.n,
+			 STR_ARG(by_state.e[i].key));
+		if (by_state.n > 1)
+			buf_addf(b, " (%s)", view_fold(c->a, f->names.v, f->names.n));
+	}
+	buf_addc(b, '\n');
+}
+
+static void status_text(struct cli *c, const struct fleet_status *s)
+{
+	scoped(buf_fini) struct buf b;
+
+	buf_init(&b, SIZE_MAX);
+	if (s->nodes.n && (s->nodes.n <= 64 || c->g.verbose)) {
+		node_rows(c, &b, s);
+		buf_addc(&b, '\n');
+	}
+	node_counts(c, &b, s);
+	if (s->last.v.n) {
+		const struct state_run *r = s->last.v.v[0];
+
+		buf_addf(&b, "last run %s: %s by %s, %s, %s\n", r->id, r->command, r->who,
+			 view_ago(c->a, r->started_ms), r->result ? r->result : "unfinished");
+	}
+	if (s->leased)
+		buf_addf(&b, "leased to %s (pid %lld, %s)%s\n", s->lease.who,
+			 (long long)s->lease.pid, s->lease.command,
+			 s->lease.dead ? ": dead; the next run takes over" : "");
+	for (size_t i = 0; i < s->intents.v.n && i < 20; i++)
+		buf_addf(&b, "unfinished: %s %s (run %s)\n", s->intents.v.v[i]->action,
+			 s->intents.v.v[i]->addr, s->intents.v.v[i]->run);
+	if (s->intents.v.n)
+		buf_addf(
+			&b,
+			"%zu unfinished; the next apply settles them, or muster recover does it now\n",
+			s->intents.v.n);
+	view_out(c, &b);
+}
+
+static int print_names(struct cli *c, struct err *e)
+{
+	struct names names = { 0 };
+
+	if (session_nodes(c, NULL, &names, e) < 0)
+		return -1;
+	for (size_t i = 0; i < names.v.n; i++)
+		view_outf(c, "%s\n", names.v.v[i]);
+	return EXIT_DONE;
+}
+
+static int cmd_status(struct cli *c, struct err *e)
+{
+	const struct status_opts *o = c->opts;
+	struct engine_opts eo = { 0 };
+	struct fleet_status s = { 0 };
+
+	if (session_no_args(c, e) < 0)
+		return -1;
+	if (o->names)
+		return print_names(c, e);
+	if (session_engine(c, &eo, e) < 0 || engine_status(c->engine, c->a, o->observe, &s, e) < 0)
+		return -1;
+	if (c->g.json)
+		status_json(c, &s);
+	else
+		status_text(c, &s);
+	return EXIT_DONE;
+}
+
+/* ---- history ---- */
+
+static int history_run(struct cli *c, const char *run, struct err *e)
+{
+	struct state_events events = { 0 };
+	scoped(buf_fini) struct buf b;
+
+	if (state_events(c->state, c->a, run, &events, e) < 0)
+		return -1;
+	if (!events.v.n) {
+		err_set(e, ERR_NOT_FOUND, "there is no run %s, or it left no events", run);
+		return err_hint(e, "muster history lists the runs");
+	}
+	buf_init(&b, SIZE_MAX);
+	for (size_t i = 0; i < events.v.n; i++) {
+		const struct state_event *ev = events.v.v[i];
+		char at[CLOCK_ISO_LEN];
+
+		clock_iso(ev->at_ms, at);
+		buf_addf(&b, "%s  %-12s %s", at, ev->what, ev->addr ? ev->addr : "");
+		if (ev->data && ev->data->kind == V_MAP && ev->data->map.n) {
+			buf_adds(&b, "  ");
+			json_write(&b, ev->data, 0);
+		}
+		buf_addc(&b, '\n');
+	}
+	view_out(c, &b);
+	return EXIT_DONE;
+}
+
+static void history_rows(struct cli *c, const struct state_runs *runs)
+{
+	struct table t = { 0 };
+	scoped(buf_fini) struct buf b;
+
+	table_row(c->a, &t, "RUN", "COMMAND", "WHO", "STARTED", "TOOK", "RESULT", NULL);
+	for (size_t i = 0; i < runs->v.n; i++) {
+		const struct state_run *r = runs->v.v[i];
+		char took[16] = "-", at[CLOCK_ISO_LEN];
+
+		clock_iso(r->started_ms, at);
+		if (r->ended_ms)
+			clock_format_duration(r->ended_ms - r->started_ms, took);
+		table_row(c->a, &t, r->id, r->command, r->who, arena_strdup(c->a, at),
+			  arena_strdup(c->a, took), r->result ? r->result : "unfinished", NULL);
+	}
+	buf_init(&b, SIZE_MAX);
+	table_text(&b, &t);
+	view_out(c, &b);
+}
+
+static int cmd_history(struct cli *c, struct err *e)
+{
+	struct state_runs runs = { 0 };
+	struct value *list = value_list(c->a);
+
+	if (session_arg_count(c, 0, 1, e) < 0)
+		return -1;
+	if (!c->state && c->args.v.n)
+		return err_set(e, ERR_NOT_FOUND, "nothing was ever run here");
+	if (c->args.v.n)
+		return history_run(c, c->args.v.v[0], e);
+	if (c->state && state_runs(c->state, c->a, 100, &runs, e) < 0)
+		return -1;
+	for (size_t i = 0; i < runs.v.n; i++)
+		value_add(c->a, list, run_value(c->a, runs.v.v[i]));
+	if (c->g.json)
+		view_json(c, list);
+	else
+		history_rows(c, &runs);
+	return EXIT_DONE;
+}
+
+static const struct opt status_rows[] = {
+	{ "observe", 0, OPT_FLAG, offsetof(struct status_opts, observe), NULL,
+	  "ask the providers too, not only the record", NULL },
+	{ "names", 0, OPT_FLAG, offsetof(struct status_opts, names), NULL,
+	  "only the nodes' names, one a line", NULL },
+	OPT_END,
+};
+
+const struct command command_status = {
+	"status",
+	"",
+	"the fleet now: nodes by state, the last run, unfinished intents",
+	NULL,
+	status_rows,
+	sizeof(struct status_opts),
+	MAY_SPEC | READS_STATE | NEEDS_LOOP,
+	cmd_status,
+};
+const struct command command_history = {
+	"history",   "[RUN]",	  "past runs, or what happened in one", NULL, NULL, 0,
+	READS_STATE, cmd_history,
+};

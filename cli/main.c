@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the command in the table, satisfies its preconditions, runs it, and reports. Everything
+ * else is in the commands. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/help.h"
+#include "cli/session.h"
+#include "cli/view.h"
+
+extern char **environ;
+
+struct command_run {
+	struct cli *c;
+	struct err *e;
+	int code;
+};
+
+static void run_in_task(void *arg)
+{
+	struct command_run *r = arg;
+
+	r->code = r->c->cmd->run(r->c, r->e);
+	engine_close(r->c->engine);
+	r->c->engine = NULL;
+}
+
+static int prepare(struct cli *c, struct err *e)
+{
+	unsigned f = c->cmd->flags;
+
+	if (session_paths(c, e) < 0)
+		return -1;
+	if ((f & NEEDS_SPEC || (f & MAY_SPEC && fs_exists(c->spec_file))) && session_spec(c, e) < 0)
+		return -1;
+	if (f & NEEDS_STATE)
+		return session_state(c, STATE_CREATE, e);
+	if (f & READS_STATE)
+		return session_state(c, STATE_READONLY, e);
+	return 0;
+}
+
+static int run_command(struct cli *c, struct err *e)
+{
+	struct command_run r = { .c = c, .e = e, .code = -1 };
+
+	if (prepare(c, e) < 0)
+		return -1;
+	if (!(c->cmd->flags & NEEDS_LOOP))
+		return c->cmd->run(c, e);
+	return loop_run(run_in_task, &r, NULL, e) < 0 ? -1 : r.code;
+}
+
+/* The command's name is the first argument that is no global option. */
+static int parse(struct cli *c, int argc, const char *const *argv, struct err *e)
+{
+	const struct opt_set global = { global_opts, &c->g };
+	struct opt_args first = { 0 };
+
+	if (opt_parse(c->a, argv + 1, (size_t)argc - 1, &global, 1, true, &first, e) < 0)
+		return -1;
+	const char *name = first.v.n ? first.v.v[0] : "help";
+
+	c->cmd = command_find(name);
+	if (!c->cmd)
+		return help_unknown_command(name, e);
+	c->opts = arena_alloc(c->a, c->cmd->opts_size + 1);
+	const struct opt_set sets[] = { global, { c->cmd->opts, c->opts } };
+
+	if (opt_parse(c->a, first.v.n ? first.v.v + 1 : NULL, first.v.n ? first.v.n - 1 : 0, sets,
+		      2, c->cmd->flags & STOP_AT_ARG, &c->args, e) < 0)
+		return err_hint(e, "see muster help %s", name);
+	return opt_from_env(c->a, &global, e);
+}
+
+static bool wants_color(const struct cli *c, bool tty)
+{
+	const char *term = env_get("TERM");
+
+	if (c->g.color && strcmp(c->g.color, "auto") != 0)
+		return strcmp(c->g.color, "always") == 0;
+	if (env_get("NO_COLOR") || (term && strcmp(term, "dumb") == 0))
+		return false;
+	return tty || env_get("CLICOLOR_FORCE");
+}
+
+static void log_to_stderr(void *arg unused_arg, enum log_level level unused_arg, const char *line)
+{
+	fprintf(stderr, "muster: %s\n", line);
+}
+
+static void look_around(struct cli *c)
+{
+	const char *term = env_get("TERM");
+	bool dumb = term && strcmp(term, "dumb") == 0;
+
+	c->out_tty = isatty(STDOUT_FILENO);
+	c->err_tty = isatty(STDERR_FILENO) && !dumb && !env_get("CI");
+	c->color_out = wants_color(c, c->out_tty);
+	c->color_err = wants_color(c, isatty(STDERR_FILENO));
+	c->interactive = isatty(STDIN_FILENO) && !env_get("CI");
+	log_set_sink(log_to_stderr, NULL,
+		     c->g.verbose > 1 ? LOG_DEBUG
+		     : c->g.verbose   ? LOG_INFO
+				      : LOG_WARN);
+}
+
+static int report(struct cli *c, const struct err *e)
+{
+	if (e->kind != ERR_NONE) /* ERR_NONE: already told, in full */
+		view_error(c, e);
+	if (c->signalled)
+		return 128 + c->signalled;
+	return e->kind == ERR_NONE ? EXIT_ERROR : err_exit_code(e);
+}
+
+static int run(struct cli *c, int argc, const char *const *argv)
+{
+	struct err e = { 0 };
+	int code;
+
+	if (parse(c, argc, argv, &e) < 0) {
+		look_around(c);
+		return report(c, &e);
+	}
+	look_around(c);
+	if (c->g.help)
+		return help_command(c, c->cmd);
+	code = run_command(c, &e);
+	if (code < 0)
+		code = report(c, &e);
+	else if (c->signalled)
+		code = 128 + c->signalled;
+	events_close(c);
+	state_close(c->state);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	struct cli c = { .a = arena_new("run") };
+	int code;
+
+	signal(SIGPIPE, SIG_IGN);
+	env_init(environ);
+	code = argc < 1 ? EXIT_USAGE : run(&c, argc, (const char *const *)argv);
+	scrub_reset();
+	arena_free(c.a);
+	env_fini();
+	if (fflush(stdout) != 0 && code == 0)
+		code = EXIT_ERROR;
+	return code;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cli/view.h - how things look: text and JSON renderers of the same messages. Results go to stdout,
+ * errors to stderr; every byte passes the scrubber.
+ */
+#ifndef MUSTER_CLI_VIEW_H
+#define MUSTER_CLI_VIEW_H
+
+#include "cli/cli.h"
+
+enum view_color { VIEW_PLAIN, VIEW_RED, VIEW_GREEN, VIEW_YELLOW, VIEW_BLUE, VIEW_BOLD, VIEW_DIM };
+
+const char *view_on(bool color, enum view_color c);
+const char *view_off(bool color);
+
+void view_out(struct cli *c, const struct buf *b); /* text to stdout */
+void view_outf(struct cli *c, const char *fmt, ...) printf_fmt(2, 3);
+void view_notef(struct cli *c, const char *fmt, ...) printf_fmt(2, 3); /* stderr; silent with -q */
+void view_json(struct cli *c, const struct value *doc);		       /* a document to stdout */
+
+/* what failed, then aligned lines: spec, resource, node, request, hint */
+void view_error(struct cli *c, const struct err *e);
+/* each, then how many; equal ones on many nodes fold */
+void view_errors(struct cli *c, const struct err_list *l);
+void view_error_text(struct buf *b, const struct err *e, bool color);
+struct value *view_error_value(struct arena *a, const struct err *e);
+
+/* Rows of equal length; columns aligned, two blanks between; the first row is the head. */
+struct table {
+	VEC(const char *) cells;
+	size_t columns;
+};
+/* cells, then NULL */
+void table_row(struct arena *a, struct table *t, ...) __attribute__((sentinel));
+void table_text(struct buf *b, const struct table *t);
+
+char *view_fold(struct arena *a, const char *const *names, size_t n); /* "gpu[001-016]" */
+char *view_ago(struct arena *a, int64_t wall_ms);		      /* "3m20s ago" */
+
+/* One JSON line: {"@timestamp", "type", ...fields of v}. To stdout with --json, to --json-into, and
+ * to the run's file. */
+must_check int events_open(struct cli *c, struct err *e);
+/* .muster/runs/<id>.ndjson */
+must_check int events_open_run(struct cli *c, const char *run, struct err *e);
+void events_emit(struct cli *c, const char *type, const struct value *fields);
+void events_close(struct cli *c);
+
+/* cli/view_plan.c */
+struct plan_view {
+	bool full; /* every node on its own */
+	bool diff; /* unified diffs of node changes */
+};
+void view_plan(struct cli *c, const struct plan *p, const struct plan_view *how);
+void view_drift(struct cli *c, const struct plan *p, const struct plan_view *how);
+void plan_text(struct buf *b, struct arena *a, const struct plan *p, const struct plan_view *how,
+	       bool color);
+void drift_text(struct buf *b, struct arena *a, const struct plan *p, const struct plan_view *how,
+		bool color);
+
+#endif
