@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "state/store.h"
@@ -106,18 +107,38 @@ static int pragma_int(struct state *s, const char *sql, int64_t *out, struct err
 	return sql_int_of(s, sql, SQL_NO_ARGS, out, e);
 }
 
+struct head {
+	int64_t id, version, tables;
+};
+
+/* In one transaction: another process may be making the state at this moment. */
+static int read_head(struct state *s, struct head *h, struct err *e)
+{
+	if (sql_exec(s, "BEGIN DEFERRED", SQL_NO_ARGS, e))
+		return -1;
+	int rc = pragma_int(s, "PRAGMA application_id", &h->id, e) ||
+		 pragma_int(s, "PRAGMA user_version", &h->version, e) ||
+		 pragma_int(s, "SELECT count(*) FROM sqlite_schema", &h->tables, e);
+	if (rc) {
+		struct err ignored = { 0 };
+		if (sql_exec(s, "ROLLBACK", SQL_NO_ARGS, &ignored))
+			log_debug("state: %s", ignored.msg);
+		return -1;
+	}
+	return sql_exec(s, "COMMIT", SQL_NO_ARGS, e);
+}
+
 /* Version of the schema inside; 0 for a new file. */
 static int identify(struct state *s, int64_t *version, struct err *e)
 {
-	int64_t id, tables;
+	struct head h;
 
-	if (pragma_int(s, "PRAGMA application_id", &id, e) ||
-	    pragma_int(s, "PRAGMA user_version", version, e) ||
-	    pragma_int(s, "SELECT count(*) FROM sqlite_schema", &tables, e))
+	if (read_head(s, &h, e))
 		return -1;
-	if (!id && !*version && !tables)
+	*version = h.version;
+	if (!h.id && !h.version && !h.tables)
 		return 0;
-	if (id != APPLICATION_ID) {
+	if (h.id != APPLICATION_ID) {
 		err_set(e, ERR_CONFLICT, "%s is a database, but not a muster state", s->path);
 		return err_hint(e, "name the state file with --state");
 	}
@@ -150,13 +171,27 @@ static int set_wal(struct state *s, struct err *e)
 	return err_hint(e, "keep the state on a local disk (--state PATH)");
 }
 
+/* SQLite does not wait for this lock, which only the first opening of a file needs. */
+static int wait_for_wal(struct state *s, struct err *e)
+{
+	const struct timespec pause = { .tv_nsec = 5000000 };
+
+	for (int64_t end = clock_now() + BUSY_MS; set_wal(s, e);) {
+		if (e->kind != ERR_BUSY || clock_now() >= end)
+			return -1;
+		*e = (struct err){ 0 };
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
 static int set_pragmas(struct state *s, struct err *e)
 {
 	if (sql_exec(s, "PRAGMA cell_size_check = ON", SQL_NO_ARGS, e))
 		return -1;
 	if (s->readonly)
 		return 0;
-	if (set_wal(s, e) || sql_exec(s, "PRAGMA synchronous = FULL", SQL_NO_ARGS, e) ||
+	if (wait_for_wal(s, e) || sql_exec(s, "PRAGMA synchronous = FULL", SQL_NO_ARGS, e) ||
 	    sql_exec(s, "PRAGMA journal_size_limit = 67108864", SQL_NO_ARGS, e))
 		return -1;
 	return 0;
@@ -242,14 +277,14 @@ static int open_writing(struct state *s, struct err *e)
 {
 	int64_t version;
 
-	if (connect_file(s, s->path, SQLITE_OPEN_READWRITE, e) || identify(s, &version, e))
+	if (connect_file(s, s->path, SQLITE_OPEN_READWRITE, e))
 		return -1;
 	/* SQLite falls back to reading quietly; we say so before anything is done. */
 	if (sqlite3_db_readonly(s->db, "main") == 1) {
 		err_set(e, ERR_IO, "state file %s cannot be written", s->path);
 		return err_hint(e, "make it writable for this user: chmod u+w %s", s->path);
 	}
-	if (set_pragmas(s, e) || migrate(s, version, e))
+	if (identify(s, &version, e) || set_pragmas(s, e) || migrate(s, version, e))
 		return -1;
 	return 0;
 }

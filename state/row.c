@@ -32,7 +32,7 @@ static uint64_t sum_arg(uint64_t sum, const struct sql_arg *a)
 int row_json_text(struct state *s, const struct value *v, const char *what, struct str *out,
 		  struct err *e)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	if (value_has_secret(v))
 		return err_set(e, ERR_BUG, "%s holds a secret that was not sealed", what);
