@@ -105,6 +105,21 @@ static struct value *convert(struct arena *a, json_t *j)
 	return value_null(a);
 }
 
+/* jansson gives the end of the offending word, and the word itself at the end of its text. */
+static size_t fault_offset(const json_error_t *je)
+{
+	struct str text = str_of(je->text);
+	size_t end = je->position > 0 ? (size_t)je->position : 0;
+	size_t near = str_find(text, STR(" near '")), word;
+
+	if (str_starts(text, "unable to decode"))
+		return end;
+	if (near == SIZE_MAX || !str_ends(text, "'"))
+		return end ? end - 1 : 0;
+	word = text.n - near - strlen(" near '") - 1;
+	return word <= end ? end - word : 0;
+}
+
 static void release(json_t **j)
 {
 	json_decref(*j);
@@ -130,10 +145,8 @@ int json_parse(struct arena *a, const char *name, struct str text, struct value 
 	pthread_once(&once, use_our_memory);
 	j = json_loadb(text.p ? text.p : "", text.n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &je);
 	if (!j) {
-		/* jansson gives the end of the offending word: one back is inside it. */
-		size_t at = je.position > 0 ? (size_t)je.position - 1 : 0;
 		err_set(e, ERR_SPEC, "not valid JSON: %s", je.text);
-		return err_at(e, pos_at(file, text, at));
+		return err_at(e, pos_at(file, text, fault_offset(&je)));
 	}
 	*out = convert(a, j);
 	return 0;

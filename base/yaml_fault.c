@@ -23,7 +23,7 @@ static const struct saying sayings[] = {
 	  "quote the text" },
 	{ "found a tab character", NULL, AT_PROBLEM, "a tab is used for indentation", "indent with blanks" },
 	{ "mapping values are not allowed", NULL, AT_PROBLEM, "a ':' is not allowed here",
-	  "quote the text if it holds ': ', or put the key on a line of its own, indented like its neighbours" },
+	  "quote the text if it holds ': ', see that the line above has its own ':', and indent keys alike" },
 	{ "block sequence entries are not allowed", NULL, AT_PROBLEM, "a list item '- ' is not allowed here",
 	  "start the list on a new line under its key" },
 	{ "mapping keys are not allowed", NULL, AT_PROBLEM, "a key is not allowed here",
