@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A list of chunks that double in size, with a bump pointer in the newest. A request that would waste most of a chunk gets one of
- * its own, behind the newest, so that the bump space is not lost. In sanitizer builds every object is such a chunk of exactly its
- * size: AddressSanitizer then sees each overflow and each use after reset.
+ * A list of chunks that double in size, with a bump pointer in the newest. A request that would
+ * waste most of a chunk gets one of its own, behind the newest, so that the bump space is not lost.
+ * In sanitizer builds every object is such a chunk of exactly its size: AddressSanitizer then sees
+ * each overflow and each use after reset.
  */
 #include "base/arena.h"
 
@@ -125,7 +126,8 @@ struct arena *arena_new(const char *name)
 
 static void release(struct arena *a)
 {
-	/* The entries are arena objects themselves: run all before freeing any. fn may register more. */
+	/* The entries are arena objects themselves: run all before freeing any. fn may register
+	 * more. */
 	while (a->on_free) {
 		struct on_free *f = a->on_free;
 		a->on_free = f->next;
@@ -234,7 +236,8 @@ static bool grow_in_place(struct arena *a, void *old, size_t old_size, size_t ne
 	size_t new_room = (new_size + ALIGN - 1) & ~(ALIGN - 1);
 	unsigned char *p = old;
 
-	if (ARENA_SPLIT || !c || old_room == 0 || old_room > c->used || p != c->data + c->used - old_room)
+	if (ARENA_SPLIT || !c || old_room == 0 || old_room > c->used ||
+	    p != c->data + c->used - old_room)
 		return false;
 	if (new_size > SIZE_MAX / 2 || new_room - old_room > c->size - c->used)
 		return false;

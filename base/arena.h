@@ -2,9 +2,10 @@
 /*
  * base/arena.h - memory that dies together.
  *
- * An arena owns everything allocated from it; nothing is freed one by one. Memory is zeroed and 16-byte aligned and never
- * NULL: when the machine has none left, one line is written and the program aborts (style.md §4). Not thread-safe: a pool thread
- * (base/offload.h) uses an arena of its own. In sanitizer builds every object is a malloc of its own.
+ * An arena owns everything allocated from it; nothing is freed one by one. Memory is zeroed and
+ * 16-byte aligned and never NULL: when the machine has none left, one line is written and the
+ * program aborts (style.md §4). Not thread-safe: a pool thread (base/offload.h) uses an arena of
+ * its own. In sanitizer builds every object is a malloc of its own.
  */
 #ifndef MUSTER_BASE_ARENA_H
 #define MUSTER_BASE_ARENA_H
@@ -41,6 +42,7 @@ void *mem_realloc(void *p, size_t size);
 void mem_free(void *p);
 void mem_freep(void *pp); /* for scoped(): pp is a pointer to the pointer */
 void mem_fail_after(long n);
-no_return void mem_oom(void); /* what they do when there is none: for libraries that report it to us */
+/* what they do when there is none: for libraries that report it to us */
+no_return void mem_oom(void);
 
 #endif

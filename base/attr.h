@@ -19,7 +19,8 @@
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
-/* An impossible state: writes one line to stderr and aborts. The journal already says where we were. */
+/* An impossible state: writes one line to stderr and aborts. The journal already says where we
+ * were. */
 no_return void bug(const char *fmt, ...) printf_fmt(1, 2);
 
 #endif

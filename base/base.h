@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base/base.h - the front door of base/: everything, for the other rooms. Inside base/ include what you use. */
+/* base/base.h - the front door of base/: everything, for the other rooms. Inside base/ include what
+ * you use. */
 #ifndef MUSTER_BASE_BASE_H
 #define MUSTER_BASE_BASE_H
 

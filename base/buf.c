@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The growable half of base/str.h. Growing never uses realloc: the old bytes may be a secret and are wiped before they go back to
- * the heap.
+ * The growable half of base/str.h. Growing never uses realloc: the old bytes may be a secret and
+ * are wiped before they go back to the heap.
  */
 #include <stdio.h>
 

@@ -39,9 +39,10 @@ void clock_iso(int64_t wall_ms, char out[CLOCK_ISO_LEN])
 	seconds = (time_t)(wall_ms / 1000);
 	if (!gmtime_r(&seconds, &tm))
 		bug("gmtime_r failed for %lld", (long long)wall_ms);
-	snprintf(out, CLOCK_ISO_LEN, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ", (unsigned)(tm.tm_year + 1900) % 10000,
-		 (unsigned)(tm.tm_mon + 1) % 100, (unsigned)tm.tm_mday % 100, (unsigned)tm.tm_hour % 100,
-		 (unsigned)tm.tm_min % 100, (unsigned)tm.tm_sec % 100, (unsigned)(wall_ms % 1000));
+	snprintf(out, CLOCK_ISO_LEN, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ",
+		 (unsigned)(tm.tm_year + 1900) % 10000, (unsigned)(tm.tm_mon + 1) % 100,
+		 (unsigned)tm.tm_mday % 100, (unsigned)tm.tm_hour % 100, (unsigned)tm.tm_min % 100,
+		 (unsigned)tm.tm_sec % 100, (unsigned)(wall_ms % 1000));
 }
 
 bool clock_is_virtual(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Everything is formatted into the caller's struct, because an error must be reportable when memory is gone. Texts that do not
- * fit are cut at a character boundary: a cut message is better than none.
+ * Everything is formatted into the caller's struct, because an error must be reportable when memory
+ * is gone. Texts that do not fit are cut at a character boundary: a cut message is better than none.
  */
 #include "base/err.h"
 
@@ -149,27 +149,22 @@ bool err_is_retryable(const struct err *e)
 int err_exit_code(const struct err *e)
 {
 	switch (e->kind) {
-	case ERR_NONE:
-		return 0;
-	case ERR_USAGE:
-		return 64;
-	case ERR_LEASE:
-		return 5;
-	case ERR_CANCELLED:
-		return 130;
-	default:
-		return 1;
+	case ERR_NONE: return 0;
+	case ERR_USAGE: return 64;
+	case ERR_LEASE: return 5;
+	case ERR_CANCELLED: return 130;
+	default: return 1;
 	}
 }
 
 const char *err_kind_name(enum err_kind kind)
 {
 	static const char *const names[] = {
-		[ERR_NONE] = "none",	     [ERR_USAGE] = "usage",	[ERR_SPEC] = "spec",
-		[ERR_AUTH] = "auth",	     [ERR_NOT_FOUND] = "not_found", [ERR_CONFLICT] = "conflict",
-		[ERR_LEASE] = "lease",	     [ERR_QUOTA] = "quota",	[ERR_CAPACITY] = "capacity",
-		[ERR_BUSY] = "busy",	     [ERR_TIMEOUT] = "timeout", [ERR_REMOTE] = "remote",
-		[ERR_IO] = "io",	     [ERR_CANCELLED] = "cancelled", [ERR_BUG] = "bug",
+		[ERR_NONE] = "none",   [ERR_USAGE] = "usage",	      [ERR_SPEC] = "spec",
+		[ERR_AUTH] = "auth",   [ERR_NOT_FOUND] = "not_found", [ERR_CONFLICT] = "conflict",
+		[ERR_LEASE] = "lease", [ERR_QUOTA] = "quota",	      [ERR_CAPACITY] = "capacity",
+		[ERR_BUSY] = "busy",   [ERR_TIMEOUT] = "timeout",     [ERR_REMOTE] = "remote",
+		[ERR_IO] = "io",       [ERR_CANCELLED] = "cancelled", [ERR_BUG] = "bug",
 	};
 
 	return (size_t)kind < ARRAY_LEN(names) ? names[kind] : "unknown";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replacing a file is: a new file beside it, fsync, rename, fsync of the folder. Whoever reads sees the old bytes or the new ones,
- * also after a power cut. Removing a tree goes by descriptors and never by paths, so that a link put in the way meanwhile cannot
- * lead it out.
+ * Replacing a file is: a new file beside it, fsync, rename, fsync of the folder. Whoever reads sees
+ * the old bytes or the new ones, also after a power cut. Removing a tree goes by descriptors and
+ * never by paths, so that a link put in the way meanwhile cannot lead it out.
  */
 #include "base/fs.h"
 
@@ -63,7 +63,10 @@ int fs_read(struct arena *a, const char *path, size_t max, struct str *out, stru
 		return err_set(e, ERR_IO, "reading %s: it is a folder", path);
 	if (max > SIZE_MAX - 2)
 		max = SIZE_MAX - 2;
-	cap = (st.st_size > 0 && (uint64_t)st.st_size < max ? (size_t)st.st_size : st.st_size > 0 ? max : 4096) + 2;
+	cap = (st.st_size > 0 && (uint64_t)st.st_size < max ? (size_t)st.st_size
+	       : st.st_size > 0				    ? max
+							    : 4096) +
+	      2;
 	p = arena_alloc(a, cap);
 	for (;;) {
 		ssize_t got;
@@ -158,7 +161,8 @@ int fs_mkdirs(const char *path, mode_t mode, struct err *e)
 		if (*p != '/')
 			continue;
 		*p = '\0';
-		if (mkdir(part, mode) != 0 && errno != EEXIST && errno != EISDIR && stat(part, &st) != 0)
+		if (mkdir(part, mode) != 0 && errno != EEXIST && errno != EISDIR &&
+		    stat(part, &st) != 0)
 			return fail_sys(e, "making the folder", part);
 		*p = '/';
 	}
@@ -182,15 +186,18 @@ static int remove_in(struct removal *r, int dir_fd, struct err *e);
 
 static int remove_dir(struct removal *r, int parent, const char *name, struct err *e)
 {
-	scoped(close_fd) int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	scoped(close_fd) int fd = openat(parent, name,
+					 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) != 0)
 		return err_sys(e, "removing %s: opening %s", r->path, name);
 	if (st.st_dev != r->dev)
-		return err_set(e, ERR_IO, "removing %s: %s is another file system mounted there", r->path, name);
+		return err_set(e, ERR_IO, "removing %s: %s is another file system mounted there",
+			       r->path, name);
 	if (r->depth >= TREE_DEPTH_MAX)
-		return err_set(e, ERR_IO, "removing %s: more than %d folders deep", r->path, TREE_DEPTH_MAX);
+		return err_set(e, ERR_IO, "removing %s: more than %d folders deep", r->path,
+			       TREE_DEPTH_MAX);
 	r->depth++;
 	if (remove_in(r, fd, e) != 0)
 		return -1;

@@ -114,7 +114,8 @@ void hex_encode(struct buf *b, struct str data)
 	}
 }
 
-static const char base64_alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+static const char base64_alphabet[] =
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 void base64_encode(struct buf *b, struct str data)
 {
@@ -122,7 +123,8 @@ void base64_encode(struct buf *b, struct str data)
 
 	for (size_t i = 0; i < data.n; i += 3) {
 		size_t left = data.n - i;
-		uint32_t w = (uint32_t)p[i] << 16 | (left > 1 ? (uint32_t)p[i + 1] << 8 : 0) | (left > 2 ? p[i + 2] : 0);
+		uint32_t w = (uint32_t)p[i] << 16 | (left > 1 ? (uint32_t)p[i + 1] << 8 : 0) |
+			     (left > 2 ? p[i + 2] : 0);
 		char four[4] = {
 			base64_alphabet[w >> 18],
 			base64_alphabet[w >> 12 & 63],
@@ -151,7 +153,8 @@ int base64_decode(struct buf *b, struct str text, struct err *e)
 		if (c == ' ' || c == '\t' || c == '\r' || c == '\n')
 			continue;
 		if (c == '=' ? ++pads > 2 : v < 0 || pads)
-			return err_set(e, ERR_SPEC, "not base64: byte %zu is not allowed there", i + 1);
+			return err_set(e, ERR_SPEC, "not base64: byte %zu is not allowed there",
+				       i + 1);
 		w = w << 6 | (c == '=' ? 0 : (uint32_t)v);
 		if (++chars % 4 == 0) {
 			char three[3] = { (char)(w >> 16), (char)(w >> 8), (char)w };

@@ -8,13 +8,15 @@
 #define SHA256_HEX 65 /* 64 digits and a NUL */
 
 void sha256_hex(struct str data, char out[SHA256_HEX]);
-void sha1_hex(struct str data, char out[41]);		 /* Ansible's checksum of files; not for security */
+/* Ansible's checksum of files; not for security */
+void sha1_hex(struct str data, char out[41]);
 void hmac_sha256_hex(struct str key, struct str data, char out[SHA256_HEX]);
 void hmac_sha1(struct str key, struct str data, uint8_t out[20]); /* hashed known_hosts */
 must_check int sha256_file(const char *path, char out[SHA256_HEX], struct err *e);
 
-void base64_encode(struct buf *b, struct str data);			       /* no line breaks */
-must_check int base64_decode(struct buf *b, struct str text, struct err *e); /* blanks and newlines are skipped; ERR_SPEC */
+void base64_encode(struct buf *b, struct str data); /* no line breaks */
+/* blanks and newlines are skipped; ERR_SPEC */
+must_check int base64_decode(struct buf *b, struct str text, struct err *e);
 void hex_encode(struct buf *b, struct str data);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jansson reads. Two things are ours: nesting is measured before it starts, because its own limit is far over ours and carries no
- * position; and writing, because secrets, unknown values and the text of floats need care.
+ * jansson reads. Two things are ours: nesting is measured before it starts, because its own limit
+ * is far over ours and carries no position; and writing, because secrets, unknown values and the
+ * text of floats need care.
  */
 #include "base/json.h"
 
@@ -85,22 +86,15 @@ static struct value *convert_array(struct arena *a, json_t *j)
 static struct value *convert(struct arena *a, json_t *j)
 {
 	switch (json_typeof(j)) {
-	case JSON_OBJECT:
-		return convert_object(a, j);
-	case JSON_ARRAY:
-		return convert_array(a, j);
+	case JSON_OBJECT: return convert_object(a, j);
+	case JSON_ARRAY: return convert_array(a, j);
 	case JSON_STRING:
 		return value_str(a, (struct str){ json_string_value(j), json_string_length(j) });
-	case JSON_INTEGER:
-		return value_int(a, json_integer_value(j));
-	case JSON_REAL:
-		return value_float(a, json_real_value(j));
-	case JSON_TRUE:
-		return value_bool(a, true);
-	case JSON_FALSE:
-		return value_bool(a, false);
-	case JSON_NULL:
-		break;
+	case JSON_INTEGER: return value_int(a, json_integer_value(j));
+	case JSON_REAL: return value_float(a, json_real_value(j));
+	case JSON_TRUE: return value_bool(a, true);
+	case JSON_FALSE: return value_bool(a, false);
+	case JSON_NULL: break;
 	}
 	return value_null(a);
 }
@@ -125,7 +119,8 @@ static void release(json_t **j)
 	json_decref(*j);
 }
 
-int json_parse(struct arena *a, const char *name, struct str text, struct value **out, struct err *e)
+int json_parse(struct arena *a, const char *name, struct str text, struct value **out,
+	       struct err *e)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	scoped(release) json_t *j = NULL;
@@ -143,7 +138,8 @@ int json_parse(struct arena *a, const char *name, struct str text, struct value 
 		return err_at(e, pos_at(file, text, deep));
 	}
 	pthread_once(&once, use_our_memory);
-	j = json_loadb(text.p ? text.p : "", text.n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &je);
+	j = json_loadb(text.p ? text.p : "", text.n,
+		       JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &je);
 	if (!j) {
 		err_set(e, ERR_SPEC, "not valid JSON: %s", je.text);
 		return err_at(e, pos_at(file, text, fault_offset(&je)));
@@ -220,7 +216,8 @@ static int by_key(const void *a, const void *b)
 
 static void write_map(struct writing *w, const struct value *v)
 {
-	scoped(mem_freep) const struct map_entry **order = mem_alloc(v->map.n * sizeof(struct map_entry *));
+	scoped(mem_freep)
+		const struct map_entry **order = mem_alloc(v->map.n * sizeof(struct map_entry *));
 
 	for (size_t i = 0; i < v->map.n; i++)
 		order[i] = &v->map.e[i];
@@ -253,29 +250,18 @@ static void write_value(struct writing *w, const struct value *v)
 		return;
 	}
 	switch (v->kind) {
-	case V_BOOL:
-		buf_adds(w->b, v->b ? "true" : "false");
-		break;
-	case V_INT:
-		buf_addf(w->b, "%" PRId64, v->i);
-		break;
+	case V_BOOL: buf_adds(w->b, v->b ? "true" : "false"); break;
+	case V_INT: buf_addf(w->b, "%" PRId64, v->i); break;
 	case V_FLOAT:
 		str_format_double(v->f, number);
-		buf_adds(w->b, isfinite(v->f) ? number : "null"); /* JSON has no word for the others */
+		/* JSON has no word for the others */
+		buf_adds(w->b, isfinite(v->f) ? number : "null");
 		break;
-	case V_STR:
-		json_write_string(w->b, v->s);
-		break;
-	case V_LIST:
-		write_list(w, v);
-		break;
-	case V_MAP:
-		write_map(w, v);
-		break;
+	case V_STR: json_write_string(w->b, v->s); break;
+	case V_LIST: write_list(w, v); break;
+	case V_MAP: write_map(w, v); break;
 	case V_NULL:
-	case V_UNKNOWN:
-		buf_adds(w->b, "null");
-		break;
+	case V_UNKNOWN: buf_adds(w->b, "null"); break;
 	}
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base/json.h - the door to JSON (jansson inside). Bounded: depth 64, size max_bytes. Positions are line:col of errors only. */
+/* base/json.h - the door to JSON (jansson inside). Bounded: depth 64, size max_bytes. Positions are
+ * line:col of errors only. */
 #ifndef MUSTER_BASE_JSON_H
 #define MUSTER_BASE_JSON_H
 
@@ -14,8 +15,11 @@ enum json_flags {
 #define JSON_MAX_DEFAULT ((size_t)64 << 20)
 
 /* name: for positions in messages. Duplicate keys are refused. */
-must_check int json_parse(struct arena *a, const char *name, struct str text, struct value **out, struct err *e);
-void json_write(struct buf *b, const struct value *v, unsigned flags); /* unknown is written as null */
-void json_write_string(struct buf *b, struct str s);		      /* quoted and escaped; invalid UTF-8 becomes U+FFFD */
+must_check int json_parse(struct arena *a, const char *name, struct str text, struct value **out,
+			  struct err *e);
+/* unknown is written as null */
+void json_write(struct buf *b, const struct value *v, unsigned flags);
+/* quoted and escaped; invalid UTF-8 becomes U+FFFD */
+void json_write_string(struct buf *b, struct str s);
 
 #endif

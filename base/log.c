@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The scrubber keeps, for every secret, the forms in which it may turn up in a text: plain, percent-encoded, escaped in JSON, and
- * in base64. In base64 the same bytes look different at each of three alignments, and the characters at both ends also depend on
- * the neighbours; the characters between are what is searched. Longest first, so that no form hides a part of a longer one.
+ * The scrubber keeps, for every secret, the forms in which it may turn up in a text: plain,
+ * percent-encoded, escaped in JSON, and in base64. In base64 the same bytes look different at each
+ * of three alignments, and the characters at both ends also depend on the neighbours; the characters
+ * between are what is searched. Longest first, so that no form hides a part of a longer one.
  */
 #include "base/log.h"
 
@@ -12,9 +13,9 @@
 
 #include "base/hash.h"
 
-#define MIN_SECRET 4
-#define MIN_LINE   16 /* lines of a key file that are secrets of their own */
-#define LOG_LINE_MAX  ((size_t)64 << 10)
+#define MIN_SECRET   4
+#define MIN_LINE     16 /* lines of a key file that are secrets of their own */
+#define LOG_LINE_MAX ((size_t)64 << 10)
 
 struct form {
 	char *p;
@@ -198,7 +199,8 @@ static size_t match_at(struct str text, size_t at)
 	if (!secrets.first[(unsigned char)text.p[at]])
 		return 0;
 	for (size_t i = 0; i < secrets.n; i++)
-		if (secrets.v[i].n <= text.n - at && memcmp(secrets.v[i].p, text.p + at, secrets.v[i].n) == 0)
+		if (secrets.v[i].n <= text.n - at &&
+		    memcmp(secrets.v[i].p, text.p + at, secrets.v[i].n) == 0)
 			return secrets.v[i].n;
 	return 0;
 }

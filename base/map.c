@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Entries lie in insertion order in one array; a table of indices with linear probing finds them. Most maps of a spec are small,
- * so the table only exists from SMALL entries on.
+ * Entries lie in insertion order in one array; a table of indices with linear probing finds them.
+ * Most maps of a spec are small, so the table only exists from SMALL entries on.
  */
 #include "base/map.h"
 

@@ -2,8 +2,8 @@
 /*
  * base/map.h - string -> pointer, in insertion order, in an arena.
  *
- * Keys are copied into the arena. Iterate with `for (size_t i = 0; i < m->n; i++) m->e[i].key / .val`; removing keeps the
- * order. Lookup is O(1).
+ * Keys are copied into the arena. Iterate with `for (size_t i = 0; i < m->n; i++) m->e[i].key /
+ * .val`; removing keeps the order. Lookup is O(1).
  */
 #ifndef MUSTER_BASE_MAP_H
 #define MUSTER_BASE_MAP_H
@@ -29,7 +29,8 @@ void map_init(struct map *m, struct arena *a);
 void map_put(struct map *m, struct str key, void *val); /* replaces, keeping the place */
 void *map_get(const struct map *m, struct str key);	/* NULL if absent */
 void *map_getc(const struct map *m, const char *key);
-struct map_entry *map_find(const struct map *m, struct str key); /* NULL if absent; until the next put or del */
+/* NULL if absent; until the next put or del */
+struct map_entry *map_find(const struct map *m, struct str key);
 bool map_has(const struct map *m, struct str key);
 bool map_del(struct map *m, struct str key); /* O(n); true if it was there */
 

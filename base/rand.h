@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base/rand.h - randomness (OpenSSL inside). rand_seed makes rand_below and the scheduler replayable; tokens stay unpredictable. */
+/* base/rand.h - randomness (OpenSSL inside). rand_seed makes rand_below and the scheduler
+ * replayable; tokens stay unpredictable. */
 #ifndef MUSTER_BASE_RAND_H
 #define MUSTER_BASE_RAND_H
 

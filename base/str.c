@@ -123,7 +123,8 @@ size_t str_find_char(struct str s, char c)
 	return at ? (size_t)(at - s.p) : SIZE_MAX;
 }
 
-/* "Used up" is told from "an empty last part" by the pointer: NULL means that the last part was given. */
+/* "Used up" is told from "an empty last part" by the pointer: NULL means that the last part was
+ * given. */
 bool str_next(struct str *rest, char sep, struct str *part)
 {
 	size_t at;
@@ -281,7 +282,8 @@ static void sip_round(uint64_t v[4])
 	v[2] = rotl(v[2], 32);
 }
 
-/* SipHash-1-3 with a key of this process: keys come from files and services, which must not be able to make them collide. */
+/* SipHash-1-3 with a key of this process: keys come from files and services, which must not be able
+ * to make them collide. */
 uint64_t str_hash(struct str s)
 {
 	uint64_t v[4], word, last = (uint64_t)s.n << 56;
@@ -311,7 +313,8 @@ uint64_t str_hash(struct str s)
 
 /* ---- did you mean ---- */
 
-/* Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment), ignoring case. */
+/* Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment), ignoring
+ * case. */
 static size_t edit_distance(struct str a, struct str b)
 {
 	size_t rows[3][SUGGEST_MAX + 1], *before = rows[0], *prev = rows[1], *now = rows[2];
@@ -398,18 +401,22 @@ void str_format_double(double d, char out[STR_DOUBLE_LEN])
 	int e, n;
 
 	if (isnan(d) || isinf(d) || d == 0) {
-		snprintf(out, STR_DOUBLE_LEN, "%s%s", sign, isnan(d) ? "nan" : isinf(d) ? "inf" : "0.0");
+		snprintf(out, STR_DOUBLE_LEN, "%s%s", sign,
+			 isnan(d)   ? "nan"
+			 : isinf(d) ? "inf"
+				    : "0.0");
 		return;
 	}
 	e = shortest_digits(fabs(d), digits);
 	n = (int)strlen(digits);
 	if (e < -4 || e >= 16)
-		snprintf(out, STR_DOUBLE_LEN, "%s%c%s%se%c%02d", sign, digits[0], n > 1 ? "." : "", digits + 1,
-			 e < 0 ? '-' : '+', abs(e) % 1000);
+		snprintf(out, STR_DOUBLE_LEN, "%s%c%s%se%c%02d", sign, digits[0], n > 1 ? "." : "",
+			 digits + 1, e < 0 ? '-' : '+', abs(e) % 1000);
 	else if (e < 0)
 		snprintf(out, STR_DOUBLE_LEN, "%s0.%.*s%s", sign, -e - 1, "0000", digits);
 	else if (n <= e + 1)
-		snprintf(out, STR_DOUBLE_LEN, "%s%s%.*s.0", sign, digits, e + 1 - n, "0000000000000000");
+		snprintf(out, STR_DOUBLE_LEN, "%s%s%.*s.0", sign, digits, e + 1 - n,
+			 "0000000000000000");
 	else
 		snprintf(out, STR_DOUBLE_LEN, "%s%.*s.%s", sign, e + 1, digits, digits + e + 1);
 }

@@ -6,7 +6,8 @@
 
 #include "base/log.h"
 
-/* Values are trees that parsers bound to 64 levels; code that nests deeper than this has lost its way. */
+/* Values are trees that parsers bound to 64 levels; code that nests deeper than this has lost its
+ * way. */
 #define DEPTH_MAX 512
 
 static struct value *make(struct arena *a, enum value_kind kind)
@@ -107,9 +108,7 @@ static void register_secrets(const struct value *v, int depth)
 		for (size_t i = 0; i < v->map.n; i++)
 			register_secrets(v->map.e[i].val, depth + 1);
 		break;
-	case V_STR:
-		scrub_register(v->s);
-		break;
+	case V_STR: scrub_register(v->s); break;
 	case V_INT:
 	case V_FLOAT:
 		buf_init(&b, BUF_MAX_DEFAULT);
@@ -117,8 +116,7 @@ static void register_secrets(const struct value *v, int depth)
 		scrub_register(buf_str(&b));
 		buf_wipe(&b);
 		break;
-	default:
-		break;
+	default: break;
 	}
 }
 
@@ -177,7 +175,8 @@ struct value *value_path(const struct value *v, const char *dotted)
 
 	while (v && str_next(&rest, '.', &part)) {
 		if (v->kind == V_LIST)
-			v = str_to_uint(part, 10, &index) && index < v->list.n ? v->list.v[index] : NULL;
+			v = str_to_uint(part, 10, &index) && index < v->list.n ? v->list.v[index]
+									       : NULL;
 		else
 			v = value_gets(v, part);
 	}
@@ -241,7 +240,8 @@ static void put_entry(struct value *map, const struct map_entry *e, void *val)
 	map_find(&map->map, e->key)->pos = e->pos;
 }
 
-static struct value *merge(struct arena *a, const struct value *under, const struct value *over, bool deep, int depth)
+static struct value *merge(struct arena *a, const struct value *under, const struct value *over,
+			   bool deep, int depth)
 {
 	struct value *out;
 
@@ -257,12 +257,15 @@ static struct value *merge(struct arena *a, const struct value *under, const str
 		put_entry(out, &under->map.e[i], under->map.e[i].val);
 	for (size_t i = 0; i < over->map.n; i++) {
 		const struct map_entry *e = &over->map.e[i];
-		put_entry(out, e, deep ? merge(a, map_get(&under->map, e->key), e->val, deep, depth + 1) : e->val);
+		put_entry(out, e,
+			  deep ? merge(a, map_get(&under->map, e->key), e->val, deep, depth + 1)
+			       : e->val);
 	}
 	return out;
 }
 
-struct value *value_merge(struct arena *a, const struct value *under, const struct value *over, bool deep)
+struct value *value_merge(struct arena *a, const struct value *under, const struct value *over,
+			  bool deep)
 {
 	return over ? merge(a, under, over, deep, 0) : unconst(under);
 }
@@ -275,7 +278,8 @@ static bool is_number(const struct value *v)
 /* Exact: a double that stands for another integer than i is not equal to it. */
 static bool int_equals_double(int64_t i, double f)
 {
-	return f >= -9223372036854775808.0 && f < 9223372036854775808.0 && (double)(int64_t)f == f && (int64_t)f == i;
+	return f >= -9223372036854775808.0 && f < 9223372036854775808.0 &&
+	       (double)(int64_t)f == f && (int64_t)f == i;
 }
 
 static bool numbers_equal(const struct value *a, const struct value *b)
@@ -296,12 +300,9 @@ static bool equal(const struct value *a, const struct value *b, int depth)
 	if (a->kind != b->kind)
 		return false;
 	switch (a->kind) {
-	case V_NULL:
-		return true;
-	case V_BOOL:
-		return a->b == b->b;
-	case V_STR:
-		return str_eq(a->s, b->s);
+	case V_NULL: return true;
+	case V_BOOL: return a->b == b->b;
+	case V_STR: return str_eq(a->s, b->s);
 	case V_LIST:
 		if (a->list.n != b->list.n)
 			return false;
@@ -318,8 +319,7 @@ static bool equal(const struct value *a, const struct value *b, int depth)
 				return false;
 		}
 		return true;
-	default:
-		return false;
+	default: return false;
 	}
 }
 
@@ -331,20 +331,13 @@ bool value_equal(const struct value *a, const struct value *b)
 bool value_is_truthy(const struct value *v)
 {
 	switch (v->kind) {
-	case V_BOOL:
-		return v->b;
-	case V_INT:
-		return v->i != 0;
-	case V_FLOAT:
-		return v->f < 0 || v->f > 0 || v->f != v->f; /* NaN is true in Python */
-	case V_STR:
-		return v->s.n > 0;
-	case V_LIST:
-		return v->list.n > 0;
-	case V_MAP:
-		return v->map.n > 0;
-	default:
-		return false;
+	case V_BOOL: return v->b;
+	case V_INT: return v->i != 0;
+	case V_FLOAT: return v->f < 0 || v->f > 0 || v->f != v->f; /* NaN is true in Python */
+	case V_STR: return v->s.n > 0;
+	case V_LIST: return v->list.n > 0;
+	case V_MAP: return v->map.n > 0;
+	default: return false;
 	}
 }
 
@@ -388,8 +381,9 @@ bool value_has_secret(const struct value *v)
 const char *value_kind_name(enum value_kind k)
 {
 	static const char *const names[] = {
-		[V_NULL] = "null",	 [V_BOOL] = "a boolean", [V_INT] = "an integer", [V_FLOAT] = "a number",
-		[V_STR] = "a string",	 [V_LIST] = "a list",	 [V_MAP] = "a map",	 [V_UNKNOWN] = "unknown",
+		[V_NULL] = "null",	[V_BOOL] = "a boolean",	 [V_INT] = "an integer",
+		[V_FLOAT] = "a number", [V_STR] = "a string",	 [V_LIST] = "a list",
+		[V_MAP] = "a map",	[V_UNKNOWN] = "unknown",
 	};
 
 	return (size_t)k < ARRAY_LEN(names) ? names[k] : "a broken value";
@@ -406,17 +400,19 @@ static uint32_t decode_utf8(const char *p, size_t len)
 	return c;
 }
 
-/* Roughly Python's str.isprintable: controls, format characters, separators other than the blank, and private use are not. */
+/* Roughly Python's str.isprintable: controls, format characters, separators other than the blank,
+ * and private use are not. */
 static bool is_printable(uint32_t c)
 {
-	static const uint32_t not[][2] = {
-		{ 0x00, 0x1f },	    { 0x7f, 0xa0 },	{ 0xad, 0xad },	    { 0x600, 0x605 },	{ 0x61c, 0x61c },
-		{ 0x1680, 0x1680 }, { 0x180e, 0x180e }, { 0x2000, 0x200f }, { 0x2028, 0x202f }, { 0x205f, 0x206f },
-		{ 0x3000, 0x3000 }, { 0xe000, 0xf8ff }, { 0xfeff, 0xfeff }, { 0xfff0, 0xfffb }, { 0xe0000, 0x10ffff },
+	static const uint32_t not [][2] = {
+		{ 0x00, 0x1f },	    { 0x7f, 0xa0 },	{ 0xad, 0xad },	       { 0x600, 0x605 },
+		{ 0x61c, 0x61c },   { 0x1680, 0x1680 }, { 0x180e, 0x180e },    { 0x2000, 0x200f },
+		{ 0x2028, 0x202f }, { 0x205f, 0x206f }, { 0x3000, 0x3000 },    { 0xe000, 0xf8ff },
+		{ 0xfeff, 0xfeff }, { 0xfff0, 0xfffb }, { 0xe0000, 0x10ffff },
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(not); i++)
-		if (c >= not[i][0] && c <= not[i][1])
+	for (size_t i = 0; i < ARRAY_LEN(not ); i++)
+		if (c >= not [i][0] && c <= not [i][1])
 			return (c & 0xffff0000u) == 0xe0000u && c >= 0xe0100 && c <= 0xe01ef;
 	return true;
 }
@@ -455,7 +451,8 @@ static void repr_str(struct buf *b, struct str s)
 		if (len)
 			repr_char(b, s.p, len, quote);
 		else
-			buf_addf(b, "\\udc%02x", (unsigned char)s.p[0]); /* Python's surrogateescape */
+			/* Python's surrogateescape */
+			buf_addf(b, "\\udc%02x", (unsigned char)s.p[0]);
 		s = str_sub(s, len ? len : 1, SIZE_MAX);
 	}
 	buf_addc(b, quote);
@@ -470,13 +467,15 @@ static void print_value(const struct printing *p, const struct value *v, int dep
 
 static void print_list(const struct printing *p, const struct value *v, int depth)
 {
-	buf_addc(p->b, '[');
+	buf_addc(p->b, v->tuple ? '(' : '[');
 	for (size_t i = 0; i < v->list.n; i++) {
 		if (i)
 			buf_adds(p->b, ", ");
 		print_value(p, v->list.v[i], depth + 1);
 	}
-	buf_addc(p->b, ']');
+	if (v->tuple && v->list.n == 1)
+		buf_addc(p->b, ',');
+	buf_addc(p->b, v->tuple ? ')' : ']');
 }
 
 static void print_map(const struct printing *p, const struct value *v, int depth)
@@ -503,15 +502,9 @@ static void print_value(const struct printing *p, const struct value *v, int dep
 		return;
 	}
 	switch (v->kind) {
-	case V_NULL:
-		buf_adds(p->b, "None");
-		break;
-	case V_BOOL:
-		buf_adds(p->b, v->b ? "True" : "False");
-		break;
-	case V_INT:
-		buf_addf(p->b, "%" PRId64, v->i);
-		break;
+	case V_NULL: buf_adds(p->b, "None"); break;
+	case V_BOOL: buf_adds(p->b, v->b ? "True" : "False"); break;
+	case V_INT: buf_addf(p->b, "%" PRId64, v->i); break;
 	case V_FLOAT:
 		str_format_double(v->f, number);
 		buf_adds(p->b, number);
@@ -522,15 +515,9 @@ static void print_value(const struct printing *p, const struct value *v, int dep
 		else
 			buf_addstr(p->b, v->s);
 		break;
-	case V_LIST:
-		print_list(p, v, depth);
-		break;
-	case V_MAP:
-		print_map(p, v, depth);
-		break;
-	case V_UNKNOWN:
-		buf_adds(p->b, "(known after apply)");
-		break;
+	case V_LIST: print_list(p, v, depth); break;
+	case V_MAP: print_map(p, v, depth); break;
+	case V_UNKNOWN: buf_adds(p->b, "(known after apply)"); break;
 	}
 }
 

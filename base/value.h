@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * base/value.h - the one dynamic type: YAML, JSON, expressions, facts and attributes are all values.
+ * base/value.h - the one dynamic type: YAML, JSON, expressions, facts and attributes are all
+ * values.
  *
- * Values live in an arena and are shared by pointer; treat a value you did not just make as read-only. *unknown* means "known
- * after apply". A secret is any value with `secret` set: printing, JSON and equality messages show "(sensitive)"; only
- * value_reveal gives its text. A list or map that holds a secret is not secret itself, its element is.
+ * Values live in an arena and are shared by pointer; treat a value you did not just make as
+ * read-only. *unknown* means "known after apply". A secret is any value with `secret` set:
+ * printing, JSON and equality messages show "(sensitive)"; only value_reveal gives its text. A list
+ * or map that holds a secret is not secret itself, its element is.
  */
 #ifndef MUSTER_BASE_VALUE_H
 #define MUSTER_BASE_VALUE_H
@@ -17,6 +19,7 @@ enum value_kind { V_NULL, V_BOOL, V_INT, V_FLOAT, V_STR, V_LIST, V_MAP, V_UNKNOW
 struct value {
 	enum value_kind kind;
 	bool secret;
+	bool tuple;	/* a list that prints as Python's tuple does; equal to the same list */
 	bool unsafe;	/* text from outside: never evaluated as a template */
 	struct pos pos; /* where it was written; line 0 if computed */
 	union {
@@ -39,10 +42,12 @@ struct value *value_cstr(struct arena *a, const char *s);
 struct value *value_strf(struct arena *a, const char *fmt, ...) printf_fmt(2, 3);
 struct value *value_list(struct arena *a);
 struct value *value_map(struct arena *a);
-struct value *value_secret(struct arena *a, const struct value *v); /* shallow copy, marked; registers text with the scrubber */
+/* shallow copy, marked; registers text with the scrubber */
+struct value *value_secret(struct arena *a, const struct value *v);
 
 void value_add(struct arena *a, struct value *list, const struct value *item);
-void value_set(struct value *map, const char *key, const struct value *v); /* in the map's own arena */
+/* in the map's own arena */
+void value_set(struct value *map, const char *key, const struct value *v);
 void value_sets(struct value *map, struct str key, const struct value *v);
 struct value *value_get(const struct value *map, const char *key); /* NULL if absent or not a map */
 struct value *value_gets(const struct value *map, struct str key);
@@ -54,16 +59,20 @@ struct str value_get_str(const struct value *map, const char *key, const char *f
 int64_t value_get_int(const struct value *map, const char *key, int64_t fallback);
 bool value_get_bool(const struct value *map, const char *key, bool fallback);
 
-struct value *value_copy(struct arena *a, const struct value *v);     /* deep */
-struct value *value_merge(struct arena *a, const struct value *under, /* over's keys win; deep: maps are merged in turn */
-			  const struct value *over, bool deep);
-bool value_equal(const struct value *a, const struct value *b); /* 1 == 1.0, 1 != true; unknown equals nothing */
-bool value_is_truthy(const struct value *v);			 /* Python's rule */
-bool value_has_unknown(const struct value *v);			 /* anywhere inside */
+struct value *value_copy(struct arena *a, const struct value *v); /* deep */
+/* over's keys win; deep: maps are merged in turn */
+struct value *value_merge(struct arena *a, const struct value *under, const struct value *over,
+			  bool deep);
+/* 1 == 1.0, 1 != true; unknown equals nothing */
+bool value_equal(const struct value *a, const struct value *b);
+bool value_is_truthy(const struct value *v);   /* Python's rule */
+bool value_has_unknown(const struct value *v); /* anywhere inside */
 bool value_has_secret(const struct value *v);
-const char *value_kind_name(enum value_kind k); /* "null", "a boolean", "an integer", ... for messages */
+/* "null", "a boolean", "an integer", ... for messages */
+const char *value_kind_name(enum value_kind k);
 
-/* Text as Jinja2 prints it (str: as is; True/False/None; lists and maps as Python's repr). Secrets: "(sensitive)". */
+/* Text as Jinja2 prints it (str: as is; True/False/None; lists and maps as Python's repr). Secrets:
+ * "(sensitive)". */
 void value_print(struct buf *b, const struct value *v);
 /* The same with secrets in clear, for what is sent to a node. The caller wipes the buffer. */
 void value_reveal(struct buf *b, const struct value *v);

@@ -13,16 +13,17 @@
 
 #include "base/arena.h"
 
-#define VEC(type)            \
-	struct {             \
-		type *v;     \
-		size_t n;    \
-		size_t cap;  \
+#define VEC(type)           \
+	struct {            \
+		type *v;    \
+		size_t n;   \
+		size_t cap; \
 	}
 
 /* An lvalue: the new, zeroed last element. */
-#define VEC_ADD(arena, vec) \
-	(*(__typeof__((vec)->v))vec_grow((arena), (void **)&(vec)->v, &(vec)->n, &(vec)->cap, sizeof *(vec)->v))
+#define VEC_ADD(arena, vec)                                                                   \
+	(*(__typeof__((vec)->v))vec_grow((arena), (void **)&(vec)->v, &(vec)->n, &(vec)->cap, \
+					 sizeof *(vec)->v))
 
 void *vec_grow(struct arena *a, void **v, size_t *n, size_t *cap, size_t elem_size);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libyaml's events become values in one pass. Its own document API is not used: it has no bounds and no merge keys. An alias
- * shares the value of its anchor, so memory stays small however often it is used; but whoever walks the result meets the nodes
- * each time, so they are counted each time, and the count and the depth are bounded after expansion. A fault in the meaning is
- * noted and reading goes on, so that one run shows them all; a fault in the syntax ends it.
+ * libyaml's events become values in one pass. Its own document API is not used: it has no bounds
+ * and no merge keys. An alias shares the value of its anchor, so memory stays small however often
+ * it is used; but whoever walks the result meets the nodes each time, so they are counted each
+ * time, and the count and the depth are bounded after expansion. A fault in the meaning is noted
+ * and reading goes on, so that one run shows them all; a fault in the syntax ends it.
  */
 #include "base/yaml.h"
 
@@ -44,7 +45,8 @@ static void fault_at(struct reader *r, struct pos p, struct err *e)
 	r->faults++;
 }
 
-static void fault(struct reader *r, struct pos p, const char *hint, const char *fmt, ...) printf_fmt(4, 5);
+static void fault(struct reader *r, struct pos p, const char *hint, const char *fmt, ...)
+	printf_fmt(4, 5);
 
 static void fault(struct reader *r, struct pos p, const char *hint, const char *fmt, ...)
 {
@@ -90,7 +92,8 @@ static void count_nodes(struct reader *r, struct pos p, size_t n)
 	if (r->nodes <= YAML_MAX_NODES || r->stop)
 		return;
 	r->stop = true;
-	fault(r, p, "use fewer aliases, or split the file", "more than %d values, aliases expanded", YAML_MAX_NODES);
+	fault(r, p, "use fewer aliases, or split the file", "more than %d values, aliases expanded",
+	      YAML_MAX_NODES);
 }
 
 static bool too_deep(struct reader *r, struct pos p, int depth)
@@ -155,12 +158,26 @@ static struct node read_alias(struct reader *r, const yaml_event_t *ev, int dept
 	}
 	count_nodes(r, p, an->nodes);
 	too_deep(r, p, depth + an->height);
-	return (struct node){ .v = an->v, .height = an->height, .text = an->v->kind == V_STR ? an->v->s : STR_NONE };
+	return (struct node){ .v = an->v,
+			      .height = an->height,
+			      .text = an->v->kind == V_STR ? an->v->s : STR_NONE };
 }
 
 /* ---- tags ---- */
 
-enum tag { TAG_NONE, TAG_TEXT, TAG_STR, TAG_INT, TAG_FLOAT, TAG_BOOL, TAG_NULL, TAG_MAP, TAG_LIST, TAG_UNSAFE, TAG_BAD };
+enum tag {
+	TAG_NONE,
+	TAG_TEXT,
+	TAG_STR,
+	TAG_INT,
+	TAG_FLOAT,
+	TAG_BOOL,
+	TAG_NULL,
+	TAG_MAP,
+	TAG_LIST,
+	TAG_UNSAFE,
+	TAG_BAD
+};
 
 static enum tag read_tag(struct reader *r, const yaml_char_t *tag, struct pos p)
 {
@@ -168,14 +185,10 @@ static enum tag read_tag(struct reader *r, const yaml_char_t *tag, struct pos p)
 		const char *name;
 		enum tag tag;
 	} known[] = {
-		{ "!", TAG_TEXT },
-		{ YAML_STR_TAG, TAG_STR },
-		{ YAML_INT_TAG, TAG_INT },
-		{ YAML_FLOAT_TAG, TAG_FLOAT },
-		{ YAML_BOOL_TAG, TAG_BOOL },
-		{ YAML_NULL_TAG, TAG_NULL },
-		{ YAML_MAP_TAG, TAG_MAP },
-		{ YAML_SEQ_TAG, TAG_LIST },
+		{ "!", TAG_TEXT },	     { YAML_STR_TAG, TAG_STR },
+		{ YAML_INT_TAG, TAG_INT },   { YAML_FLOAT_TAG, TAG_FLOAT },
+		{ YAML_BOOL_TAG, TAG_BOOL }, { YAML_NULL_TAG, TAG_NULL },
+		{ YAML_MAP_TAG, TAG_MAP },   { YAML_SEQ_TAG, TAG_LIST },
 	};
 	struct str name = str_of((const char *)tag);
 
@@ -186,12 +199,14 @@ static enum tag read_tag(struct reader *r, const yaml_char_t *tag, struct pos p)
 			return known[i].tag;
 	if (r->dialect == YAML_ANSIBLE && str_eqc(name, "!unsafe"))
 		return TAG_UNSAFE;
-	if (r->dialect == YAML_ANSIBLE && (str_eqc(name, "!vault") || str_eqc(name, "!vault-encrypted")))
-		fault(r, p, "give the value in another way, e.g. with a variable from the environment",
+	if (r->dialect == YAML_ANSIBLE &&
+	    (str_eqc(name, "!vault") || str_eqc(name, "!vault-encrypted")))
+		fault(r, p,
+		      "give the value in another way, e.g. with a variable from the environment",
 		      "values encrypted with !vault are not supported yet");
 	else
-		fault(r, p, "remove the tag, or quote the text if it begins with '!'", "the tag " STR_FMT " is not known",
-		      STR_ARG(name));
+		fault(r, p, "remove the tag, or quote the text if it begins with '!'",
+		      "the tag " STR_FMT " is not known", STR_ARG(name));
 	return TAG_BAD;
 }
 
@@ -202,7 +217,10 @@ static void check_tagged(struct reader *r, struct value *v, enum tag tag, struct
 	static const struct {
 		enum tag tag;
 		enum value_kind kind;
-	} want[] = { { TAG_INT, V_INT }, { TAG_FLOAT, V_FLOAT }, { TAG_BOOL, V_BOOL }, { TAG_NULL, V_NULL } };
+	} want[] = { { TAG_INT, V_INT },
+		     { TAG_FLOAT, V_FLOAT },
+		     { TAG_BOOL, V_BOOL },
+		     { TAG_NULL, V_NULL } };
 
 	if (tag == TAG_FLOAT && v->kind == V_INT) {
 		v->f = (double)v->i;
@@ -212,7 +230,8 @@ static void check_tagged(struct reader *r, struct value *v, enum tag tag, struct
 		fault(r, v->pos, "remove the tag", "the tag does not fit a single value");
 	for (size_t i = 0; i < ARRAY_LEN(want); i++)
 		if (tag == want[i].tag && v->kind != want[i].kind)
-			fault(r, v->pos, "remove the tag, or correct the value", "'" STR_FMT "' is not %s", STR_ARG(text),
+			fault(r, v->pos, "remove the tag, or correct the value",
+			      "'" STR_FMT "' is not %s", STR_ARG(text),
 			      value_kind_name(want[i].kind));
 }
 
@@ -241,7 +260,8 @@ static struct node read_scalar(struct reader *r, const yaml_event_t *ev, bool is
 	complete(an, 1, 0);
 	if (tag == TAG_UNSAFE)
 		v->unsafe = true;
-	/* A key is its text whatever it looks like; whether that is well is decided with the map in view. */
+	/* A key is its text whatever it looks like; whether that is well is decided with the map in
+	 * view. */
 	if (!is_key && (plain || (tag >= TAG_INT && tag <= TAG_LIST))) {
 		resolve(r, v, text);
 		check_tagged(r, v, tag, text);
@@ -269,7 +289,8 @@ static struct node read_list(struct reader *r, const yaml_event_t *start, int de
 	size_t before = r->nodes;
 	int height = 0;
 
-	if (tag != TAG_NONE && tag != TAG_LIST && tag != TAG_UNSAFE && tag != TAG_BAD && tag != TAG_TEXT)
+	if (tag != TAG_NONE && tag != TAG_LIST && tag != TAG_UNSAFE && tag != TAG_BAD &&
+	    tag != TAG_TEXT)
 		fault(r, v->pos, "remove the tag", "the tag does not fit a list");
 	r->unsafe += tag == TAG_UNSAFE;
 	v->unsafe = r->unsafe > 0;
@@ -290,7 +311,8 @@ static struct node read_list(struct reader *r, const yaml_event_t *start, int de
 	return (struct node){ .v = v, .height = height };
 }
 
-/* A spec's key that would be something else than a text as a value is most likely a mistake, except for integers. */
+/* A spec's key that would be something else than a text as a value is most likely a mistake, except
+ * for integers. */
 static bool check_key(struct reader *r, const struct node *key, struct pos p)
 {
 	struct value probe = { 0 };
@@ -302,12 +324,14 @@ static bool check_key(struct reader *r, const struct node *key, struct pos p)
 		return false;
 	}
 	if (key->v->kind != V_STR) { /* an alias of a number, or a tagged one */
-		fault(r, p, "write the key out", "%s cannot be a key", value_kind_name(key->v->kind));
+		fault(r, p, "write the key out", "%s cannot be a key",
+		      value_kind_name(key->v->kind));
 		return false;
 	}
 	if (r->dialect == YAML_ANSIBLE || !key->plain)
 		return true;
-	if (yaml_scalar_spec(r->a, key->text, &probe, &e) != 0 || probe.kind == V_STR || probe.kind == V_INT)
+	if (yaml_scalar_spec(r->a, key->text, &probe, &e) != 0 || probe.kind == V_STR ||
+	    probe.kind == V_INT)
 		return true;
 	fault(r, p, "quote the key", "the key is %s, not a text", value_kind_name(probe.kind));
 	return false;
@@ -331,7 +355,8 @@ static void note_merge(struct reader *r, struct merges *m, const struct value *v
 			return;
 	}
 	if (v->kind != V_LIST || v->list.n)
-		fault(r, v->pos, "write <<: *name, or <<: [*one, *two]", "'<<' takes a map or a list of maps");
+		fault(r, v->pos, "write <<: *name, or <<: [*one, *two]",
+		      "'<<' takes a map or a list of maps");
 }
 
 static void put(struct value *map, struct str key, struct value *v, struct pos p)
@@ -340,7 +365,8 @@ static void put(struct value *map, struct str key, struct value *v, struct pos p
 	map_find(&map->map, key)->pos = p;
 }
 
-/* The merged keys come first, as PyYAML orders them; an earlier map wins over a later one, and the map's own keys over all. */
+/* The merged keys come first, as PyYAML orders them; an earlier map wins over a later one, and the
+ * map's own keys over all. */
 static void apply_merges(struct reader *r, struct value *v, const struct merges *m)
 {
 	struct map own = v->map;
@@ -358,8 +384,8 @@ static void apply_merges(struct reader *r, struct value *v, const struct merges 
 		put(v, own.e[k].key, own.e[k].val, own.e[k].pos);
 }
 
-static void add_entry(struct reader *r, struct value *map, struct merges *m, const struct node *key, struct pos key_pos,
-		      struct value *v)
+static void add_entry(struct reader *r, struct value *map, struct merges *m, const struct node *key,
+		      struct pos key_pos, struct value *v)
 {
 	const struct map_entry *first;
 
@@ -371,14 +397,16 @@ static void add_entry(struct reader *r, struct value *map, struct merges *m, con
 		return;
 	first = map_find(&map->map, key->text);
 	if (first)
-		fault(r, key_pos, "remove one of them, or merge the two", "the key '" STR_FMT "' is there twice, first in line %d column %d",
+		fault(r, key_pos, "remove one of them, or merge the two",
+		      "the key '" STR_FMT "' is there twice, first in line %d column %d",
 		      STR_ARG(str_sub(key->text, 0, 100)), first->pos.line, first->pos.col);
 	else
 		put(map, key->text, v, key_pos);
 }
 
 /* One key and its value; false at the end of the map or when stopping. */
-static bool read_entry(struct reader *r, struct value *map, struct merges *m, int depth, int *height)
+static bool read_entry(struct reader *r, struct value *map, struct merges *m, int depth,
+		       int *height)
 {
 	scoped(yaml_event_delete) yaml_event_t key_ev = { 0 };
 	scoped(yaml_event_delete) yaml_event_t ev = { 0 };
@@ -406,7 +434,8 @@ static struct node read_map(struct reader *r, const yaml_event_t *start, int dep
 	size_t before = r->nodes;
 	int height = 0;
 
-	if (tag != TAG_NONE && tag != TAG_MAP && tag != TAG_UNSAFE && tag != TAG_BAD && tag != TAG_TEXT)
+	if (tag != TAG_NONE && tag != TAG_MAP && tag != TAG_UNSAFE && tag != TAG_BAD &&
+	    tag != TAG_TEXT)
 		fault(r, v->pos, "remove the tag", "the tag does not fit a map");
 	r->unsafe += tag == TAG_UNSAFE;
 	v->unsafe = r->unsafe > 0;
@@ -424,16 +453,11 @@ static struct node read_node(struct reader *r, const yaml_event_t *ev, int depth
 	if (too_deep(r, pos_of(r, ev), depth) || r->stop)
 		return (struct node){ 0 };
 	switch (ev->type) {
-	case YAML_ALIAS_EVENT:
-		return read_alias(r, ev, depth);
-	case YAML_SCALAR_EVENT:
-		return read_scalar(r, ev, is_key);
-	case YAML_SEQUENCE_START_EVENT:
-		return read_list(r, ev, depth);
-	case YAML_MAPPING_START_EVENT:
-		return read_map(r, ev, depth);
-	default:
-		bug("an unexpected YAML event %d", (int)ev->type);
+	case YAML_ALIAS_EVENT: return read_alias(r, ev, depth);
+	case YAML_SCALAR_EVENT: return read_scalar(r, ev, is_key);
+	case YAML_SEQUENCE_START_EVENT: return read_list(r, ev, depth);
+	case YAML_MAPPING_START_EVENT: return read_map(r, ev, depth);
+	default: bug("an unexpected YAML event %d", (int)ev->type);
 	}
 }
 
@@ -464,7 +488,8 @@ static void read_stream(struct reader *r, struct value **out)
 	}
 	read_document(r, out);
 	if (next_event(r, &more) && more.type != YAML_STREAM_END_EVENT)
-		fault(r, pos_of(r, &more), "put each document into a file of its own", "a second document begins here");
+		fault(r, pos_of(r, &more), "put each document into a file of its own",
+		      "a second document begins here");
 }
 
 static void read_all(struct reader *r, struct value **out)
@@ -472,7 +497,8 @@ static void read_all(struct reader *r, struct value **out)
 	struct err e;
 
 	if (r->text.text.n > YAML_MAX_BYTES) {
-		fault(r, (struct pos){ r->text.file, 1, 1 }, "split the file", "more than %zu MiB", YAML_MAX_BYTES >> 20);
+		fault(r, (struct pos){ r->text.file, 1, 1 }, "split the file", "more than %zu MiB",
+		      YAML_MAX_BYTES >> 20);
 		return;
 	}
 	if (yaml_text_check(&r->text, &e) != 0) {
@@ -482,13 +508,14 @@ static void read_all(struct reader *r, struct value **out)
 	if (!yaml_parser_initialize(&r->parser))
 		mem_oom();
 	yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
-	yaml_parser_set_input_string(&r->parser, (const unsigned char *)r->text.text.p, r->text.text.n);
+	yaml_parser_set_input_string(&r->parser, (const unsigned char *)r->text.text.p,
+				     r->text.text.n);
 	read_stream(r, out);
 	yaml_parser_delete(&r->parser);
 }
 
-int yaml_parse(struct arena *a, const char *file, struct str text, enum yaml_dialect dialect, struct value **out,
-	       struct err_list *errs)
+int yaml_parse(struct arena *a, const char *file, struct str text, enum yaml_dialect dialect,
+	       struct value **out, struct err_list *errs)
 {
 	scoped(arena_freep) struct arena *scratch = arena_new("yaml");
 	struct reader r = { .a = a, .dialect = dialect, .errs = errs };
@@ -496,10 +523,12 @@ int yaml_parse(struct arena *a, const char *file, struct str text, enum yaml_dia
 
 	if (!text.p)
 		text = STR("");
-	if (str_starts(text, "\xef\xbb\xbf")) /* a byte order mark, of editors that know no better */
+	/* a byte order mark, of editors that know no better */
+	if (str_starts(text, "\xef\xbb\xbf"))
 		text = str_sub(text, 3, SIZE_MAX);
 	map_init(&r.anchors, scratch);
-	yaml_text_init(&r.text, scratch, file, text.n <= YAML_MAX_BYTES ? text : str_sub(text, 0, YAML_MAX_BYTES + 1));
+	yaml_text_init(&r.text, scratch, file,
+		       text.n <= YAML_MAX_BYTES ? text : str_sub(text, 0, YAML_MAX_BYTES + 1));
 	read_all(&r, &v);
 	if (r.faults)
 		return -1;

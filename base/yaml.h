@@ -2,9 +2,10 @@
 /*
  * base/yaml.h - the door to YAML (libyaml inside). Every value keeps file:line:col.
  *
- * Two dialects: a spec is YAML 1.2 core with the 1.1 traps (yes, no, on, off, 012, 1:30) refused with the reason; a playbook or
- * inventory is read as PyYAML reads it (1.1: yes is true, 0644 is octal), since that is what the world's roles mean. Both refuse
- * duplicate keys, tabs for indentation, undefined aliases and unknown tags, and are bounded in size, depth, nodes and alias expansion.
+ * Two dialects: a spec is YAML 1.2 core with the 1.1 traps (yes, no, on, off, 012, 1:30) refused with
+ * the reason; a playbook or inventory is read as PyYAML reads it (1.1: yes is true, 0644 is octal),
+ * since that is what the world's roles mean. Both refuse duplicate keys, tabs for indentation,
+ * undefined aliases and unknown tags, and are bounded in size, depth, nodes and alias expansion.
  */
 #ifndef MUSTER_BASE_YAML_H
 #define MUSTER_BASE_YAML_H
@@ -17,12 +18,14 @@ enum yaml_dialect { YAML_SPEC, YAML_ANSIBLE };
 #define YAML_MAX_DEPTH 64
 #define YAML_MAX_NODES 1000000
 
-/* `file` is kept in every position: it must outlive the values. An empty document gives null. All faults go to `errs`; returns -1
- * when there was any. More than one document is a fault in YAML_SPEC; in YAML_ANSIBLE too. */
-must_check int yaml_parse(struct arena *a, const char *file, struct str text, enum yaml_dialect dialect, struct value **out,
-			  struct err_list *errs);
+/* `file` is kept in every position: it must outlive the values. An empty document gives null. All
+ * faults go to `errs`; returns -1 when there was any. More than one document is a fault in
+ * YAML_SPEC; in YAML_ANSIBLE too. */
+must_check int yaml_parse(struct arena *a, const char *file, struct str text,
+			  enum yaml_dialect dialect, struct value **out, struct err_list *errs);
 /* Where a map's key was written (its value's own position is value->pos); line 0 if unknown. */
 struct pos yaml_key_pos(const struct value *map, const char *key);
-void yaml_write(struct buf *b, const struct value *v, unsigned indent); /* block style; secrets "(sensitive)" */
+/* block style; secrets "(sensitive)" */
+void yaml_write(struct buf *b, const struct value *v, unsigned indent);
 
 #endif

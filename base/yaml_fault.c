@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libyaml's messages speak of tokens and indicators, and often point at the place where it gave up instead of the one where the
- * mistake is. The table says what each of them means to the person who wrote the file.
+ * libyaml's messages speak of tokens and indicators, and often point at the place where it gave up
+ * instead of the one where the mistake is. The table says what each of them means to the person who
+ * wrote the file.
  */
 #include "base/yaml_fault.h"
 
@@ -19,46 +20,58 @@ struct saying {
 };
 
 static const struct saying sayings[] = {
-	{ "found character that cannot start any token", NULL, AT_PROBLEM, "this character cannot begin a value",
-	  "quote the text" },
-	{ "found a tab character", NULL, AT_PROBLEM, "a tab is used for indentation", "indent with blanks" },
+	{ "found character that cannot start any token", NULL, AT_PROBLEM,
+	  "this character cannot begin a value", "quote the text" },
+	{ "found a tab character", NULL, AT_PROBLEM, "a tab is used for indentation",
+	  "indent with blanks" },
 	{ "mapping values are not allowed", NULL, AT_PROBLEM, "a ':' is not allowed here",
 	  "quote the text if it holds ': ', see that the line above has its own ':', and indent keys alike" },
-	{ "block sequence entries are not allowed", NULL, AT_PROBLEM, "a list item '- ' is not allowed here",
-	  "start the list on a new line under its key" },
+	{ "block sequence entries are not allowed", NULL, AT_PROBLEM,
+	  "a list item '- ' is not allowed here", "start the list on a new line under its key" },
 	{ "mapping keys are not allowed", NULL, AT_PROBLEM, "a key is not allowed here",
 	  "put the key on a line of its own, indented like its neighbours" },
-	{ "did not find expected key", NULL, AT_PROBLEM, "expected a key of the map that begins in line %d",
+	{ "did not find expected key", NULL, AT_PROBLEM,
+	  "expected a key of the map that begins in line %d",
 	  "indent this line like the other keys of that map, or quote the text before it" },
 	{ "did not find expected '-' indicator", NULL, AT_PROBLEM,
-	  "expected '- ' and the next item of the list that begins in line %d", "indent this line like the other items" },
+	  "expected '- ' and the next item of the list that begins in line %d",
+	  "indent this line like the other items" },
 	{ "could not find expected ':'", NULL, AT_CONTEXT, "expected ':' and a value after this",
 	  "write 'key: value' with a blank after the colon, or quote the text" },
-	{ "did not find expected ',' or ']'", NULL, AT_PROBLEM, "the list that begins with '[' in line %d is not closed",
+	{ "did not find expected ',' or ']'", NULL, AT_PROBLEM,
+	  "the list that begins with '[' in line %d is not closed",
 	  "put ',' between items and ']' at the end" },
-	{ "did not find expected ',' or '}'", NULL, AT_PROBLEM, "the map that begins with '{' in line %d is not closed",
+	{ "did not find expected ',' or '}'", NULL, AT_PROBLEM,
+	  "the map that begins with '{' in line %d is not closed",
 	  "put ',' between entries and '}' at the end; quote a text that begins with '{'" },
-	{ "found unexpected end of stream", "while scanning a quoted scalar", AT_CONTEXT, "this quote is never closed",
+	{ "found unexpected end of stream", "while scanning a quoted scalar", AT_CONTEXT,
+	  "this quote is never closed", "put the same quote at the end of the text" },
+	{ "found unexpected document indicator", NULL, AT_CONTEXT,
+	  "this quote is not closed before the document ends",
 	  "put the same quote at the end of the text" },
-	{ "found unexpected document indicator", NULL, AT_CONTEXT, "this quote is not closed before the document ends",
-	  "put the same quote at the end of the text" },
-	{ "found unknown escape character", NULL, AT_PROBLEM, "no such escape in a text in double quotes",
+	{ "found unknown escape character", NULL, AT_PROBLEM,
+	  "no such escape in a text in double quotes",
 	  "write \\\\ for a backslash, or use single quotes" },
-	{ "did not find expected hexdecimal number", NULL, AT_PROBLEM, "the escape needs hexadecimal digits",
-	  "write \\xNN, \\uNNNN or \\UNNNNNNNN" },
-	{ "did not find expected node content", NULL, AT_PROBLEM, "a value is missing here", "write a value, or \"\" for an empty text" },
-	{ "did not find expected <document start>", NULL, AT_PROBLEM, "something is left over after the end of the document",
+	{ "did not find expected hexdecimal number", NULL, AT_PROBLEM,
+	  "the escape needs hexadecimal digits", "write \\xNN, \\uNNNN or \\UNNNNNNNN" },
+	{ "did not find expected node content", NULL, AT_PROBLEM, "a value is missing here",
+	  "write a value, or \"\" for an empty text" },
+	{ "did not find expected <document start>", NULL, AT_PROBLEM,
+	  "something is left over after the end of the document",
 	  "indent this line like the lines that it belongs to" },
-	{ "did not find expected alphabetic or numeric character", "while scanning an anchor", AT_PROBLEM,
-	  "'&' begins an anchor and needs a name", "quote the text" },
-	{ "did not find expected alphabetic or numeric character", "while scanning an alias", AT_PROBLEM,
-	  "'*' begins an alias and needs a name", "quote the text: \"*\"" },
-	{ "did not find expected comment or line break", NULL, AT_PROBLEM, "nothing may follow here in the same line",
-	  "start the text in the next line" },
-	{ "found undefined tag handle", NULL, AT_PROBLEM, "'!' begins a tag, and this one is not known", "quote the text" },
+	{ "did not find expected alphabetic or numeric character", "while scanning an anchor",
+	  AT_PROBLEM, "'&' begins an anchor and needs a name", "quote the text" },
+	{ "did not find expected alphabetic or numeric character", "while scanning an alias",
+	  AT_PROBLEM, "'*' begins an alias and needs a name", "quote the text: \"*\"" },
+	{ "did not find expected comment or line break", NULL, AT_PROBLEM,
+	  "nothing may follow here in the same line", "start the text in the next line" },
+	{ "found undefined tag handle", NULL, AT_PROBLEM,
+	  "'!' begins a tag, and this one is not known", "quote the text" },
 	{ "found a tab", NULL, AT_PROBLEM, "a tab is used for indentation", "indent with blanks" },
-	{ "did not find expected whitespace or line break", NULL, AT_PROBLEM, "a blank is missing here", "quote the text, or add the blank" },
-	{ "found incompatible YAML document", NULL, AT_PROBLEM, "this version of YAML is not known", "remove the %YAML line" },
+	{ "did not find expected whitespace or line break", NULL, AT_PROBLEM,
+	  "a blank is missing here", "quote the text, or add the blank" },
+	{ "found incompatible YAML document", NULL, AT_PROBLEM, "this version of YAML is not known",
+	  "remove the %YAML line" },
 };
 
 void yaml_text_init(struct yaml_text *t, struct arena *a, const char *file, struct str text)
@@ -67,7 +80,9 @@ void yaml_text_init(struct yaml_text *t, struct arena *a, const char *file, stru
 
 	for (size_t i = 0; i < text.n; i++)
 		n += text.p[i] == '\n' || text.p[i] == '\r';
-	*t = (struct yaml_text){ .file = file, .text = text, .line = arena_array(a, size_t, n), .lines = 1 };
+	*t = (struct yaml_text){
+		.file = file, .text = text, .line = arena_array(a, size_t, n), .lines = 1
+	};
 	for (size_t i = 0; i < text.n; i++) {
 		if (text.p[i] == '\r' && i + 1 < text.n && text.p[i + 1] == '\n')
 			i++;
@@ -77,7 +92,8 @@ void yaml_text_init(struct yaml_text *t, struct arena *a, const char *file, stru
 	}
 }
 
-/* Characters to bytes. A whole file may be one line, so counting goes on from the last mark where it can. */
+/* Characters to bytes. A whole file may be one line, so counting goes on from the last mark where
+ * it can. */
 struct pos yaml_text_pos(struct yaml_text *t, yaml_mark_t mark)
 {
 	size_t line = mark.line < t->lines ? mark.line : t->lines - 1;
@@ -111,7 +127,8 @@ struct pos yaml_text_pos_at(const struct yaml_text *t, size_t offset)
 	return (struct pos){ t->file, (int)low + 1, (int)(offset - t->line[low]) + 1 };
 }
 
-/* Controls, and the other line breaks of YAML 1.1, after which editors and libyaml would count lines differently. */
+/* Controls, and the other line breaks of YAML 1.1, after which editors and libyaml would count
+ * lines differently. */
 static bool is_forbidden(struct str s, size_t len)
 {
 	unsigned char c = (unsigned char)s.p[0];
@@ -140,9 +157,11 @@ int yaml_text_check(const struct yaml_text *t, struct err *e)
 			err_set(e, ERR_SPEC, "byte 0x%02x is not UTF-8", (unsigned char)rest.p[0]);
 			err_hint(e, "save the file as UTF-8");
 		} else {
-			err_set(e, ERR_SPEC, "a control character%s", len == 1 ? "" : " of Unicode");
+			err_set(e, ERR_SPEC, "a control character%s",
+				len == 1 ? "" : " of Unicode");
 			if (len == 1)
-				err_set(e, ERR_SPEC, "a control character (0x%02x)", (unsigned char)rest.p[0]);
+				err_set(e, ERR_SPEC, "a control character (0x%02x)",
+					(unsigned char)rest.p[0]);
 			err_hint(e, "remove it, or write it as an escape in double quotes");
 		}
 		return err_at(e, yaml_text_pos_at(t, i));
@@ -156,7 +175,8 @@ static const struct saying *find_saying(const yaml_parser_t *p)
 
 	for (size_t i = 0; i < ARRAY_LEN(sayings); i++) {
 		const struct saying *s = &sayings[i];
-		if (str_starts(problem, s->problem) && (!s->context || str_starts(context, s->context)))
+		if (str_starts(problem, s->problem) &&
+		    (!s->context || str_starts(context, s->context)))
 			return s;
 	}
 	return NULL;
@@ -179,13 +199,15 @@ int yaml_fault(struct yaml_text *t, const yaml_parser_t *parser, struct err *e)
 
 	if (parser->error == YAML_MEMORY_ERROR)
 		mem_oom();
-	if (is_tab_at(t, problem) && str_starts(str_of(parser->problem), "found character that cannot start")) {
+	if (is_tab_at(t, problem) &&
+	    str_starts(str_of(parser->problem), "found character that cannot start")) {
 		err_set(e, ERR_SPEC, "a tab is used for indentation");
 		err_hint(e, "indent with blanks");
 		return err_at(e, problem);
 	}
 	if (!s) {
-		err_set(e, ERR_SPEC, "not valid YAML: %s", parser->problem ? parser->problem : "unreadable");
+		err_set(e, ERR_SPEC, "not valid YAML: %s",
+			parser->problem ? parser->problem : "unreadable");
 		return err_at(e, problem);
 	}
 	number = strstr(s->msg, "%d");

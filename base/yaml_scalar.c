@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rules are regular expressions in both standards; here they are written out as small matchers over a cursor. The spec reads
- * YAML 1.2 core and refuses what 1.1 would take for something else, because half of the world's tools still read 1.1 and nobody
- * knows which half a colleague has in mind. Playbooks and inventories follow PyYAML's resolver, including its oddities: an
- * exponent needs a sign and a float needs a dot.
+ * The rules are regular expressions in both standards; here they are written out as small matchers
+ * over a cursor. The spec reads YAML 1.2 core and refuses what 1.1 would take for something else,
+ * because half of the world's tools still read 1.1 and nobody knows which half a colleague has in
+ * mind. Playbooks and inventories follow PyYAML's resolver, including its oddities: an exponent
+ * needs a sign and a float needs a dot.
  */
 #include "base/yaml_scalar.h"
 
@@ -108,7 +109,8 @@ static bool fit(bool minus, uint64_t u, int64_t *out)
 	return true;
 }
 
-/* a:b:c in base 60, each part after the first below 60 (YAML 1.1). `fraction`: the last part may go on with a dot. */
+/* a:b:c in base 60, each part after the first below 60 (YAML 1.1). `fraction`: the last part may go
+ * on with a dot. */
 static bool is_sexagesimal(struct str s, bool fraction)
 {
 	struct cursor c = { s, 0 };
@@ -210,9 +212,11 @@ static int refuse_bool_word(struct str s, struct err *e)
 		bool is_yes = str_eq_nocase(s, str_of(yes[i]));
 		if (!is_yes && !str_eq_nocase(s, str_of(no[i])))
 			continue;
-		err_set(e, ERR_SPEC, "'" STR_FMT "' is a boolean to some readers of YAML and a text to others", STR_ARG(s));
-		return err_hint(e, "did you mean %s? write %s, or quote it: \"" STR_FMT "\"", is_yes ? "true" : "false",
-				is_yes ? "true" : "false", STR_ARG(s));
+		err_set(e, ERR_SPEC,
+			"'" STR_FMT "' is a boolean to some readers of YAML and a text to others",
+			STR_ARG(s));
+		return err_hint(e, "did you mean %s? write %s, or quote it: \"" STR_FMT "\"",
+				is_yes ? "true" : "false", is_yes ? "true" : "false", STR_ARG(s));
 	}
 	return 0;
 }
@@ -229,13 +233,18 @@ static int refuse_leading_zero(struct str s, struct err *e)
 	if (done(&c))
 		c.at--;
 	digits = str_sub(s, c.at, SIZE_MAX);
-	err_set(e, ERR_SPEC, "'" STR_FMT "' begins with 0: octal to some readers of YAML, decimal to others", STR_ARG(s));
+	err_set(e, ERR_SPEC,
+		"'" STR_FMT "' begins with 0: octal to some readers of YAML, decimal to others",
+		STR_ARG(s));
 	if (c.at > 1 && strchr("+-", s.p[0])) /* signed octals are nobody's intention */
 		return err_hint(e, "leave the zeros out, or quote it: \"" STR_FMT "\"", STR_ARG(s));
 	take(&c, "01234567");
 	if (!done(&c))
-		return err_hint(e, "write " STR_FMT ", or quote it: \"" STR_FMT "\"", STR_ARG(digits), STR_ARG(s));
-	return err_hint(e, "write 0o" STR_FMT " for octal, " STR_FMT " for decimal, or quote it: \"" STR_FMT "\"",
+		return err_hint(e, "write " STR_FMT ", or quote it: \"" STR_FMT "\"",
+				STR_ARG(digits), STR_ARG(s));
+	return err_hint(e,
+			"write 0o" STR_FMT " for octal, " STR_FMT
+			" for decimal, or quote it: \"" STR_FMT "\"",
 			STR_ARG(digits), STR_ARG(digits), STR_ARG(s));
 }
 
@@ -246,18 +255,25 @@ static int refuse_traps(struct str s, struct err *e)
 	if (refuse_bool_word(s, e) || refuse_leading_zero(s, e))
 		return -1;
 	if (is_sexagesimal(s, false) || is_sexagesimal(s, true))
-		err_set(e, ERR_SPEC, "'" STR_FMT "' is a number in base 60 to some readers of YAML, and a text to others",
+		err_set(e, ERR_SPEC,
+			"'" STR_FMT
+			"' is a number in base 60 to some readers of YAML, and a text to others",
 			STR_ARG(s));
 	else if (is_number_with_underscores(s))
-		err_set(e, ERR_SPEC, "'" STR_FMT "' is a number to some readers of YAML, and a text to others", STR_ARG(s));
+		err_set(e, ERR_SPEC,
+			"'" STR_FMT "' is a number to some readers of YAML, and a text to others",
+			STR_ARG(s));
 	else if (is_binary(s))
-		err_set(e, ERR_SPEC, "'" STR_FMT "' is a binary number to some readers of YAML, and a text to others",
+		err_set(e, ERR_SPEC,
+			"'" STR_FMT
+			"' is a binary number to some readers of YAML, and a text to others",
 			STR_ARG(s));
 	else
 		return 0;
 	if (str_find_char(s, ':') != SIZE_MAX)
 		return err_hint(e, "quote it if it is a text: \"" STR_FMT "\"", STR_ARG(s));
-	return err_hint(e, "write the number in plain digits, or quote it: \"" STR_FMT "\"", STR_ARG(s));
+	return err_hint(e, "write the number in plain digits, or quote it: \"" STR_FMT "\"",
+			STR_ARG(s));
 }
 
 /* 1 read, 0 not an integer, -1 one that does not fit. */
@@ -272,7 +288,8 @@ static int read_core_int(struct str s, int64_t *out)
 		take(&c, s.p[1] == 'x' ? DIGITS "abcdefABCDEF" : "01234567");
 		if (!done(&c))
 			return 0;
-		if (!str_to_uint(str_sub(s, 2, SIZE_MAX), s.p[1] == 'x' ? 16 : 8, &u) || !fit(false, u, out))
+		if (!str_to_uint(str_sub(s, 2, SIZE_MAX), s.p[1] == 'x' ? 16 : 8, &u) ||
+		    !fit(false, u, out))
 			return -1;
 		return 1;
 	}
@@ -394,7 +411,8 @@ static bool read_old_float(struct str s, double *out)
 {
 	char digits[PLAIN_NUMBER_MAX];
 
-	return read_special_float(s, out) || (is_old_float(s) && str_to_double(squeeze(s, digits), out));
+	return read_special_float(s, out) ||
+	       (is_old_float(s) && str_to_double(squeeze(s, digits), out));
 }
 
 /* The parts are digits, and the last may have a fraction: is_sexagesimal has seen to that. */
@@ -413,7 +431,8 @@ static double sexagesimal(struct str s, int64_t *whole, bool *fits)
 		if (!str_to_double(part, &d))
 			d = 0;
 		total = total * 60 + d;
-		if (!str_to_int(part, &x) || __builtin_mul_overflow(i, 60, &i) || __builtin_add_overflow(i, x, &i))
+		if (!str_to_int(part, &x) || __builtin_mul_overflow(i, 60, &i) ||
+		    __builtin_add_overflow(i, x, &i))
 			*fits = false;
 	}
 	*whole = minus ? -i : i;
@@ -454,5 +473,7 @@ void yaml_scalar_ansible(struct arena *a, struct str text, struct value *v)
 	else if (number && read_old_float(text, &v->f))
 		v->kind = V_FLOAT;
 	else if (!number || !read_old_sexagesimal(text, v))
-		set_str(a, v, text); /* also an integer of over 64 bits: Python has them, and as a text it prints the same */
+		/* also an integer of over 64 bits: Python has them, and as a text it prints the
+		 * same */
+		set_str(a, v, text);
 }

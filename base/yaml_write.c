@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The writing half of base/yaml.h: block style, two blanks a level, and quotes wherever a reader of either dialect would take a
- * plain text for something else. What is written reads back equal in both.
+ * The writing half of base/yaml.h: block style, two blanks a level, and quotes wherever a reader of
+ * either dialect would take a plain text for something else. What is written reads back equal in
+ * both.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -10,7 +11,8 @@
 #include "base/yaml.h"
 #include "base/yaml_scalar.h"
 
-#define SIMPLE_KEY_MAX 120 /* a longer key is written with '? ': readers take at most 128 characters before the colon */
+/* a longer key is written with '? ': readers take at most 128 characters before the colon */
+#define SIMPLE_KEY_MAX 120
 
 static void write_value(struct buf *b, const struct value *v, unsigned indent, unsigned depth);
 
@@ -19,11 +21,13 @@ static bool has_control(struct str s)
 	while (s.n) {
 		size_t len = str_utf8_len(s);
 		unsigned char c = (unsigned char)s.p[0];
-		if (len == 0 || c < ' ' || c == 0x7f || (len == 2 && c == 0xc2 && (unsigned char)s.p[1] < 0xa0))
+		if (len == 0 || c < ' ' || c == 0x7f ||
+		    (len == 2 && c == 0xc2 && (unsigned char)s.p[1] < 0xa0))
 			return true;
-		if (len == 3 && (memcmp(s.p, "\xe2\x80\xa8", 3) == 0 || memcmp(s.p, "\xe2\x80\xa9", 3) == 0 ||
-				 memcmp(s.p, "\xef\xbb\xbf", 3) == 0 || memcmp(s.p, "\xef\xbf\xbe", 3) == 0 ||
-				 memcmp(s.p, "\xef\xbf\xbf", 3) == 0))
+		if (len == 3 &&
+		    (memcmp(s.p, "\xe2\x80\xa8", 3) == 0 || memcmp(s.p, "\xe2\x80\xa9", 3) == 0 ||
+		     memcmp(s.p, "\xef\xbb\xbf", 3) == 0 || memcmp(s.p, "\xef\xbf\xbe", 3) == 0 ||
+		     memcmp(s.p, "\xef\xbf\xbf", 3) == 0))
 			return true;
 		s = str_sub(s, len, SIZE_MAX);
 	}
@@ -33,7 +37,8 @@ static bool has_control(struct str s)
 /* 2026-11-30: a date to readers of YAML 1.1. */
 static bool looks_like_date(struct str s)
 {
-	return s.n >= 8 && s.p[4] == '-' && strchr("0123456789", s.p[0]) && strchr("0123456789", s.p[3]);
+	return s.n >= 8 && s.p[4] == '-' && strchr("0123456789", s.p[0]) &&
+	       strchr("0123456789", s.p[3]);
 }
 
 static bool resolves_to_text(struct str s)
@@ -53,10 +58,11 @@ static bool resolves_to_text(struct str s)
 
 static bool is_plain(struct str s)
 {
-	if (s.n == 0 || s.n > 1000 || strchr("-?:,[]{}#&*!|>'\"%@`=<~. ", s.p[0]) || s.p[s.n - 1] == ' ' ||
-	    s.p[s.n - 1] == ':')
+	if (s.n == 0 || s.n > 1000 || strchr("-?:,[]{}#&*!|>'\"%@`=<~. ", s.p[0]) ||
+	    s.p[s.n - 1] == ' ' || s.p[s.n - 1] == ':')
 		return false;
-	if (str_find(s, STR(": ")) != SIZE_MAX || str_find(s, STR(" #")) != SIZE_MAX || has_control(s))
+	if (str_find(s, STR(": ")) != SIZE_MAX || str_find(s, STR(" #")) != SIZE_MAX ||
+	    has_control(s))
 		return false;
 	return !looks_like_date(s) && resolves_to_text(s);
 }
@@ -90,7 +96,8 @@ static void write_escape(struct buf *b, const char *p, size_t len)
 		buf_addf(b, "\\x%02x", (unsigned char)p[1]);
 	else
 		buf_addf(b, "\\u%04x",
-			 (c & 15u) << 12 | ((unsigned char)p[1] & 63u) << 6 | ((unsigned char)p[2] & 63u));
+			 (c & 15u) << 12 | ((unsigned char)p[1] & 63u) << 6 |
+				 ((unsigned char)p[2] & 63u));
 }
 
 static void write_double(struct buf *b, struct str s)
@@ -174,33 +181,19 @@ static void write_scalar(struct buf *b, const struct value *v, unsigned indent)
 		return;
 	}
 	switch (v->kind) {
-	case V_BOOL:
-		buf_adds(b, v->b ? "true" : "false");
-		break;
-	case V_INT:
-		buf_addf(b, "%" PRId64, v->i);
-		break;
-	case V_FLOAT:
-		write_float(b, v->f);
-		break;
+	case V_BOOL: buf_adds(b, v->b ? "true" : "false"); break;
+	case V_INT: buf_addf(b, "%" PRId64, v->i); break;
+	case V_FLOAT: write_float(b, v->f); break;
 	case V_STR:
 		if (is_block(v->s))
 			write_block(b, v->s, indent);
 		else
 			write_text(b, v->s);
 		break;
-	case V_LIST:
-		buf_adds(b, "[]");
-		break;
-	case V_MAP:
-		buf_adds(b, "{}");
-		break;
-	case V_UNKNOWN:
-		buf_adds(b, "(known after apply)");
-		break;
-	case V_NULL:
-		buf_adds(b, "null");
-		break;
+	case V_LIST: buf_adds(b, "[]"); break;
+	case V_MAP: buf_adds(b, "{}"); break;
+	case V_UNKNOWN: buf_adds(b, "(known after apply)"); break;
+	case V_NULL: buf_adds(b, "null"); break;
 	}
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes are JSON or a positioned fault; what was read, written and read again is equal, pretty or not. */
+/* Any bytes are JSON or a positioned fault; what was read, written and read again is equal, pretty
+ * or not. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -22,7 +23,8 @@ static void write_and_read(struct arena *a, const struct value *v, unsigned flag
 	buf_init(&b, BUF_MAX_DEFAULT);
 	json_write(&b, v, flags);
 	if (!b.overflow) {
-		must(json_parse(a, "again", buf_str(&b), &back, &e) == 0, "what was written cannot be read");
+		must(json_parse(a, "again", buf_str(&b), &back, &e) == 0,
+		     "what was written cannot be read");
 		must(value_equal(v, back), "what was written reads as something else");
 	}
 	buf_fini(&b);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes are YAML or a positioned fault, in both dialects; what was read, written and read again is equal.
+ * Any bytes are YAML or a positioned fault, in both dialects; what was read, written and read again
+ * is equal.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -42,7 +43,8 @@ static void write_and_read(struct arena *a, const struct value *v, enum yaml_dia
 	buf_init(&b, YAML_MAX_BYTES);
 	yaml_write(&b, v, 0);
 	if (!b.overflow) {
-		must(yaml_parse(a, "again", buf_str(&b), dialect, &back, &faults) == 0, "what was written cannot be read");
+		must(yaml_parse(a, "again", buf_str(&b), dialect, &back, &faults) == 0,
+		     "what was written cannot be read");
 		must(value_equal(v, back), "what was written reads as something else");
 	}
 	buf_fini(&b);
@@ -61,7 +63,9 @@ static void read_as(struct str text, enum yaml_dialect dialect)
 	} else {
 		must(faults.n > 0, "refused without a word");
 		for (size_t i = 0; i < faults.n; i++)
-			must(faults.v[i].pos.line > 0 && faults.v[i].pos.col > 0 && faults.v[i].msg[0], "a fault without a place");
+			must(faults.v[i].pos.line > 0 && faults.v[i].pos.col > 0 &&
+				     faults.v[i].msg[0],
+			     "a fault without a place");
 	}
 	err_list_fini(&faults);
 	arena_free(a);

@@ -101,7 +101,10 @@ static void exit_codes(void **state)
 	assert_int_equal(err_exit_code(&e), 0);
 	for (int k = ERR_USAGE; k <= ERR_BUG; k++) {
 		e.kind = (enum err_kind)k;
-		assert_int_equal(err_exit_code(&e), k == ERR_USAGE ? 64 : k == ERR_LEASE ? 5 : k == ERR_CANCELLED ? 130 : 1);
+		assert_int_equal(err_exit_code(&e), k == ERR_USAGE	 ? 64
+						    : k == ERR_LEASE	 ? 5
+						    : k == ERR_CANCELLED ? 130
+									 : 1);
 		assert_int_equal(err_is_retryable(&e), k == ERR_BUSY);
 		assert_string_not_equal(err_kind_name(e.kind), "unknown");
 	}
@@ -112,7 +115,8 @@ static void exit_codes(void **state)
 static void lists(void **state)
 {
 	struct err_list l = { 0 };
-	static const struct pos at[] = { { "b", 1, 1 }, { "a", 2, 1 }, { "a", 1, 9 }, { "a", 1, 2 }, { "a", 1, 9 }, { 0 } };
+	static const struct pos at[] = { { "b", 1, 1 }, { "a", 2, 1 }, { "a", 1, 9 },
+					 { "a", 1, 2 }, { "a", 1, 9 }, { 0 } };
 	static const char *const want[] = { "5", "3", "2", "4", "1", "0" };
 
 	(void)state;
@@ -160,9 +164,9 @@ static void bug_says_and_aborts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(set_and_wrap),	      cmocka_unit_test(innermost_wins),
-		cmocka_unit_test(system_errors),      cmocka_unit_test(long_texts_are_cut),
-		cmocka_unit_test(exit_codes),	      cmocka_unit_test(lists),
+		cmocka_unit_test(set_and_wrap),	       cmocka_unit_test(innermost_wins),
+		cmocka_unit_test(system_errors),       cmocka_unit_test(long_texts_are_cut),
+		cmocka_unit_test(exit_codes),	       cmocka_unit_test(lists),
 		cmocka_unit_test(bug_says_and_aborts),
 	};
 

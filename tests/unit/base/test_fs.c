@@ -26,7 +26,8 @@ static int set_up(void **state)
 
 	(void)state;
 	A = arena_new("test");
-	snprintf(home, sizeof(home), "%.40s/muster-fs.XXXXXX", tmp && strlen(tmp) < 40 ? tmp : "/tmp");
+	snprintf(home, sizeof(home), "%.40s/muster-fs.XXXXXX",
+		 tmp && strlen(tmp) < 40 ? tmp : "/tmp");
 	return mkdtemp(home) ? 0 : -1;
 }
 
@@ -82,7 +83,8 @@ static void reading_is_bounded(void **state)
 	assert_non_null(strstr(e.msg, "more than 4 bytes"));
 	assert_int_equal(fs_read(A, "/dev/zero", 10000, &s, &e), -1);
 	assert_int_equal(e.kind, ERR_IO);
-	must(fs_read(A, "/proc/self/status", 1 << 20, &s, &e), &e); /* a size of 0 that is not one */
+	/* a size of 0 that is not one */
+	must(fs_read(A, "/proc/self/status", 1 << 20, &s, &e), &e);
 	assert_true(s.n > 100);
 }
 
@@ -110,7 +112,8 @@ static void a_failed_write_leaves_nothing(void **state)
 	assert_int_equal(fs_write_atomic(in("no/such/folder"), STR("x"), 0600, &e), -1);
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
 	must(fs_mkdirs(in("d/full"), 0755, &e), &e);
-	assert_int_equal(fs_write_atomic(in("d"), STR("x"), 0600, &e), -1); /* a folder is in the way */
+	/* a folder is in the way */
+	assert_int_equal(fs_write_atomic(in("d"), STR("x"), 0600, &e), -1);
 	assert_int_equal(e.kind, ERR_IO);
 	must(fs_list(A, home, &names, &e), &e);
 	assert_int_equal(names.names.n, 1);
@@ -186,7 +189,9 @@ static void deep_trees(void **state)
 	assert_int_equal(fs_remove_tree(in("d"), &e), -1); /* bounded, and says so */
 	assert_non_null(strstr(e.msg, "folders deep"));
 	for (int i = 0; i < 100; i++)
-		assert_int_equal(rename(in("d/d"), in("e")) || rmdir(in("d")) || rename(in("e"), in("d")), 0);
+		assert_int_equal(rename(in("d/d"), in("e")) || rmdir(in("d")) ||
+					 rename(in("e"), in("d")),
+				 0);
 	must(fs_remove_tree(in("d"), &e), &e);
 }
 
@@ -214,11 +219,13 @@ static void names(void **state)
 {
 	static const struct {
 		const char *dir, *name, *joined;
-	} joins[] = { { "a", "b", "a/b" }, { "a/", "b", "a/b" }, { "a//", "b", "a/b" }, { "", "b", "b" }, { ".", "b", "b" },
-		      { "/", "b", "/b" },  { "//", "b", "/b" },	 { "a", "/b", "/b" },	{ "..", "b", "../b" } };
+	} joins[] = { { "a", "b", "a/b" }, { "a/", "b", "a/b" }, { "a//", "b", "a/b" },
+		      { "", "b", "b" },	   { ".", "b", "b" },	 { "/", "b", "/b" },
+		      { "//", "b", "/b" }, { "a", "/b", "/b" },	 { "..", "b", "../b" } };
 	static const struct {
 		const char *path, *dir;
-	} dirs[] = { { "a/b", "a" }, { "/a", "/" }, { "a", "." }, { "a/b/", "a" }, { "a//b", "a" }, { "/", "/" }, { "", "." }, { "//a", "/" } };
+	} dirs[] = { { "a/b", "a" },  { "/a", "/" }, { "a", "." }, { "a/b/", "a" },
+		     { "a//b", "a" }, { "/", "/" },  { "", "." },  { "//a", "/" } };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(joins); i++)
@@ -242,7 +249,8 @@ static void digests_of_files(void **state)
 	(void)state;
 	must(fs_write_atomic(in("f"), STR("abc"), 0600, &e), &e);
 	must(sha256_file(in("f"), hex, &e), &e);
-	assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	assert_string_equal(hex,
+			    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 	assert_int_equal(sha256_file(in("nope"), hex, &e), -1);
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
 	assert_int_equal(sha256_file(home, hex, &e), -1);

@@ -21,27 +21,35 @@ static void digests(void **state)
 
 	(void)state;
 	sha256_hex(STR("abc"), hex);
-	assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	assert_string_equal(hex,
+			    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 	sha256_hex(STR_NONE, hex);
-	assert_string_equal(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+	assert_string_equal(hex,
+			    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 	sha1_hex(STR("abc"), sha1);
 	assert_string_equal(sha1, "a9993e364706816aba3e25717850c26c9cd0d89d");
 	/* RFC 4231 test case 2, RFC 2202 test case 2 */
 	hmac_sha256_hex(STR("Jefe"), STR("what do ya want for nothing?"), hex);
-	assert_string_equal(hex, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+	assert_string_equal(hex,
+			    "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
 	hmac_sha1(STR("Jefe"), STR("what do ya want for nothing?"), mac);
 	buf_init(&b, 100);
 	hex_encode(&b, (struct str){ (const char *)mac, sizeof(mac) });
 	assert_string_equal(b.p, "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79");
 	buf_fini(&b);
 	hmac_sha256_hex(STR_NONE, STR_NONE, hex);
-	assert_string_equal(hex, "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad");
+	assert_string_equal(hex,
+			    "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad");
 }
 
 static void base64_vectors(void **state)
 {
-	static const char *const cases[][2] = { { "", "" },	       { "f", "Zg==" },	       { "fo", "Zm8=" },
-						{ "foo", "Zm9v" },     { "foob", "Zm9vYg==" }, { "fooba", "Zm9vYmE=" },
+	static const char *const cases[][2] = { { "", "" },
+						{ "f", "Zg==" },
+						{ "fo", "Zm8=" },
+						{ "foo", "Zm9v" },
+						{ "foob", "Zm9vYg==" },
+						{ "fooba", "Zm9vYmE=" },
 						{ "foobar", "Zm9vYmFy" } };
 	struct buf b;
 	struct err e;
@@ -64,7 +72,8 @@ static void base64_vectors(void **state)
 
 static void bad_base64_is_refused(void **state)
 {
-	static const char *const bad[] = { "Zg", "Zg=", "Zg===", "Z===", "=", "Zg==Zg==", "Zm9v!", "Zm-_", "Z", "Zg=a", "====" };
+	static const char *const bad[] = { "Zg",    "Zg=",  "Zg===", "Z===", "=",   "Zg==Zg==",
+					   "Zm9v!", "Zm-_", "Z",     "Zg=a", "====" };
 	struct buf b;
 	struct err e;
 
@@ -160,8 +169,9 @@ static void durations(void **state)
 	static const struct {
 		int64_t ms;
 		const char *text;
-	} cases[] = { { -5, "0.0s" },	    { 0, "0.0s" },	 { 450, "0.4s" },     { 9999, "9.9s" },	 { 12000, "12s" },
-		      { 59999, "59s" },	    { 60000, "1m00s" },	 { 200000, "3m20s" }, { 3599999, "59m59s" },
+	} cases[] = { { -5, "0.0s" },	    { 0, "0.0s" },	     { 450, "0.4s" },
+		      { 9999, "9.9s" },	    { 12000, "12s" },	     { 59999, "59s" },
+		      { 60000, "1m00s" },   { 200000, "3m20s" },     { 3599999, "59m59s" },
 		      { 7500000, "2h05m" }, { INT64_MAX, ">99999h" } };
 	char text[16];
 

@@ -51,8 +51,18 @@ static void writes(const struct value *v, unsigned flags, const char *want)
 static void round_trips(void **state)
 {
 	static const char *const texts[] = {
-		"null", "true", "0", "-9223372036854775808", "1.0", "0.1", "1e+300", "\"\"", "[]", "{}",
-		"{\"z\":1,\"a\":[1,2.5,\"x\",null,false,{\"b\":{}}],\"m\":\"\xc3\xa9\"}", "\"\\\"\\\\\\n\\r\\t\\u0001\\u0000\\u007f\"",
+		"null",
+		"true",
+		"0",
+		"-9223372036854775808",
+		"1.0",
+		"0.1",
+		"1e+300",
+		"\"\"",
+		"[]",
+		"{}",
+		"{\"z\":1,\"a\":[1,2.5,\"x\",null,false,{\"b\":{}}],\"m\":\"\xc3\xa9\"}",
+		"\"\\\"\\\\\\n\\r\\t\\u0001\\u0000\\u007f\"",
 	};
 
 	(void)state;
@@ -69,7 +79,8 @@ static void pretty_and_sorted(void **state)
 	struct value *v = parse("{\"b\":[1,{\"x\":null}],\"a\":{},\"B\":[]}");
 
 	(void)state;
-	writes(v, JSON_PRETTY, "{\n  \"b\": [\n    1,\n    {\n      \"x\": null\n    }\n  ],\n  \"a\": {},\n  \"B\": []\n}\n");
+	writes(v, JSON_PRETTY,
+	       "{\n  \"b\": [\n    1,\n    {\n      \"x\": null\n    }\n  ],\n  \"a\": {},\n  \"B\": []\n}\n");
 	writes(v, JSON_SORT, "{\"B\":[],\"a\":{},\"b\":[1,{\"x\":null}]}");
 	writes(value_null(A), JSON_PRETTY, "null\n");
 }
@@ -84,7 +95,11 @@ static void secrets_and_odd_values(void **state)
 	value_set(m, "i", value_float(A, (double)INFINITY));
 	writes(m, 0, "{\"p\":\"(sensitive)\",\"u\":null,\"i\":null}");
 	writes(m, JSON_REVEAL, "{\"p\":\"hunter22\",\"u\":null,\"i\":null}");
-	writes(value_cstr(A, "a\xff" "b\xe2\x82"), 0, "\"a\xef\xbf\xbd" "b\xef\xbf\xbd\xef\xbf\xbd\"");
+	writes(value_cstr(A, "a\xff"
+			     "b\xe2\x82"),
+	       0,
+	       "\"a\xef\xbf\xbd"
+	       "b\xef\xbf\xbd\xef\xbf\xbd\"");
 }
 
 static void faults_have_positions(void **state)
@@ -113,7 +128,8 @@ static void faults_have_positions(void **state)
 		assert_int_equal(json_parse(A, "f.json", str_of(cases[i].text), &v, &e), -1);
 		assert_int_equal(e.kind, ERR_SPEC);
 		assert_string_equal(e.pos.file, "f.json");
-		if (!strstr(e.msg, cases[i].says) || e.pos.line != cases[i].line || e.pos.col != cases[i].col)
+		if (!strstr(e.msg, cases[i].says) || e.pos.line != cases[i].line ||
+		    e.pos.col != cases[i].col)
 			fail_msg("%s: %d:%d %s", cases[i].text, e.pos.line, e.pos.col, e.msg);
 		assert_null(v);
 	}
@@ -138,7 +154,8 @@ static void depth_is_bounded(void **state)
 	assert_int_equal(e.pos.col, 65);
 	assert_non_null(strstr(e.msg, "64 deep"));
 	buf_fini(&b);
-	v = parse("\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\\"[[[[[\"");
+	v = parse(
+		"\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\\"[[[[[\"");
 	assert_int_equal(v->kind, V_STR);
 }
 

@@ -108,10 +108,14 @@ static void base64_at_every_alignment(void **state)
 			base64_encode(&text, buf_str(&plain));
 			scrub(&out, buf_str(&text));
 			assert_non_null(strstr(out.p, "(sensitive)"));
-			/* At most the two characters at each end that mix with the neighbours remain. */
-			assert_true(out.n <= strlen("(sensitive)") + (before * 4 / 3) + (after * 4 / 3) + 8);
+			/* At most the two characters at each end that mix with the neighbours
+			 * remain. */
+			assert_true(out.n <=
+				    strlen("(sensitive)") + (before * 4 / 3) + (after * 4 / 3) + 8);
 			for (size_t i = 0; i < text.n; i++)
-				text.p[i] = text.p[i] == '+' ? '-' : text.p[i] == '/' ? '_' : text.p[i];
+				text.p[i] = text.p[i] == '+'   ? '-'
+					    : text.p[i] == '/' ? '_'
+							       : text.p[i];
 			buf_clear(&out);
 			scrub(&out, buf_str(&text));
 			assert_non_null(strstr(out.p, "(sensitive)"));
@@ -128,7 +132,8 @@ static void the_longest_form_wins(void **state)
 	scrub_register(STR("secret"));
 	scrub_register(STR("secret-and-more"));
 	scrub_register(STR("secret"));
-	scrubs_to("secret-and-more secret secretsecret", "(sensitive) (sensitive) (sensitive)(sensitive)");
+	scrubs_to("secret-and-more secret secretsecret",
+		  "(sensitive) (sensitive) (sensitive)(sensitive)");
 }
 
 static void short_ones_are_left_alone(void **state)
@@ -144,10 +149,13 @@ static void short_ones_are_left_alone(void **state)
 static void key_files_line_by_line(void **state)
 {
 	(void)state;
-	scrub_register(STR("-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEAAoIB\n-----END PRIVATE KEY-----\n"));
+	scrub_register(STR(
+		"-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEAAoIB\n-----END PRIVATE KEY-----\n"));
 	scrubs_to("line MIIEvQIBADANBgkqhkiG9w0B.", "line (sensitive).");
 	scrubs_to("-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----");
-	scrubs_to("-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEAAoIB\n-----END PRIVATE KEY-----", "(sensitive)");
+	scrubs_to(
+		"-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEAAoIB\n-----END PRIVATE KEY-----",
+		"(sensitive)");
 }
 
 static void reset_forgets(void **state)

@@ -54,10 +54,14 @@ static void splitting(void **state)
 {
 	static const struct {
 		const char *text, *parts;
-	} cases[] = { { "a,b", "[a][b]" }, { "a,,b,", "[a][][b][]" }, { "", "[]" }, { ",", "[][]" } };
+	} cases[] = {
+		{ "a,b", "[a][b]" }, { "a,,b,", "[a][][b][]" }, { "", "[]" }, { ",", "[][]" }
+	};
 	static const struct {
 		const char *text, *lines;
-	} lines[] = { { "a\nb", "[a][b]" }, { "a\r\n\nb\n", "[a][][b]" }, { "", "" }, { "\n", "[]" } };
+	} lines[] = {
+		{ "a\nb", "[a][b]" }, { "a\r\n\nb\n", "[a][][b]" }, { "", "" }, { "\n", "[]" }
+	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -82,7 +86,16 @@ static void splitting(void **state)
 
 static void integers(void **state)
 {
-	static const char *const bad[] = { "", "-", "+", "1x", " 1", "1 ", "--1", "0x1", "9223372036854775808", "-9223372036854775809" };
+	static const char *const bad[] = { "",
+					   "-",
+					   "+",
+					   "1x",
+					   " 1",
+					   "1 ",
+					   "--1",
+					   "0x1",
+					   "9223372036854775808",
+					   "-9223372036854775809" };
 	int64_t i;
 	uint64_t u;
 
@@ -101,7 +114,8 @@ static void integers(void **state)
 
 static void doubles_read(void **state)
 {
-	static const char *const bad[] = { "", ".", "e5", "1e", "0x10", "inf", "nan", "1 ", " 1", "1.2.3", "1,5" };
+	static const char *const bad[] = { "",	  ".",	"e5", "1e",    "0x10", "inf",
+					   "nan", "1 ", " 1", "1.2.3", "1,5" };
 	double d;
 
 	(void)state;
@@ -164,9 +178,25 @@ static void doubles_written(void **state)
 
 static void utf8(void **state)
 {
-	static const char *const good[] = { "", "abc", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbf", "\xef\xbf\xbf" };
-	static const char *const bad[] = { "\x80", "\xc0\x80", "\xc1\xbf", "\xc3", "\xe0\x80\x80", "\xed\xa0\x80",
-					   "\xf0\x80\x80\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "a\xe2\x82", "\xe2(\xa1" };
+	static const char *const good[] = { "",
+					    "abc",
+					    "\xc3\xa9",
+					    "\xe2\x82\xac",
+					    "\xf0\x9f\x98\x80",
+					    "\xf4\x8f\xbf\xbf",
+					    "\xef\xbf\xbf" };
+	static const char *const bad[] = { "\x80",
+					   "\xc0\x80",
+					   "\xc1\xbf",
+					   "\xc3",
+					   "\xe0\x80\x80",
+					   "\xed\xa0\x80",
+					   "\xf0\x80\x80\x80",
+					   "\xf4\x90\x80\x80",
+					   "\xf5\x80\x80\x80",
+					   "\xff",
+					   "a\xe2\x82",
+					   "\xe2(\xa1" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(good); i++)
@@ -178,13 +208,24 @@ static void utf8(void **state)
 
 static void suggestions(void **state)
 {
-	static const char *const words[] = { "count", "cidr", "provider", "providers", "aws", "max_unavailable", "subnet" };
+	static const char *const words[] = { "count",	  "cidr", "provider",
+					     "providers", "aws",  "max_unavailable",
+					     "subnet" };
 	static const struct {
 		const char *typed, *meant;
 	} cases[] = {
-		{ "coutn", "count" },	  { "conut", "count" },	      { "cider", "cidr" },     { "provder", "provider" },
-		{ "provides", "provider" }, { "AWS", "aws" },	      { "asw", "aws" },	       { "max-unavailable", "max_unavailable" },
-		{ "maxunavailble", "max_unavailable" }, { "zzz", NULL }, { "", NULL },	       { "x", NULL },
+		{ "coutn", "count" },
+		{ "conut", "count" },
+		{ "cider", "cidr" },
+		{ "provder", "provider" },
+		{ "provides", "provider" },
+		{ "AWS", "aws" },
+		{ "asw", "aws" },
+		{ "max-unavailable", "max_unavailable" },
+		{ "maxunavailble", "max_unavailable" },
+		{ "zzz", NULL },
+		{ "", NULL },
+		{ "x", NULL },
 		{ "completely", NULL },
 	};
 	char longer[200];
@@ -267,10 +308,11 @@ static void zeroed_buffers_work(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(comparing),	   cmocka_unit_test(cutting),	  cmocka_unit_test(splitting),
-		cmocka_unit_test(integers),	   cmocka_unit_test(doubles_read), cmocka_unit_test(doubles_written),
-		cmocka_unit_test(utf8),		   cmocka_unit_test(suggestions), cmocka_unit_test(buffers),
-		cmocka_unit_test(zeroed_buffers_work),
+		cmocka_unit_test(comparing),	cmocka_unit_test(cutting),
+		cmocka_unit_test(splitting),	cmocka_unit_test(integers),
+		cmocka_unit_test(doubles_read), cmocka_unit_test(doubles_written),
+		cmocka_unit_test(utf8),		cmocka_unit_test(suggestions),
+		cmocka_unit_test(buffers),	cmocka_unit_test(zeroed_buffers_work),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

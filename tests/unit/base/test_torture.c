@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that runs out at every allocation in turn, and documents cut and bent at every byte: the program ends with its one line
- * or with a positioned fault, never otherwise.
+ * Memory that runs out at every allocation in turn, and documents cut and bent at every byte: the
+ * program ends with its one line or with a positioned fault, never otherwise.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -50,8 +50,9 @@ static const char rich_yaml[] =
 	"  lines\n"
 	"...\n";
 
-static const char rich_json[] = "{\"a\": [1, -2.5e+3, true, false, null, \"x\\u00e9\\n\\\"\"], \"b\": {\"c\": {}, \"d\": []},\n"
-				" \"\xc3\xa9\": \"\xf0\x9f\x98\x80\", \"long\": \"0123456789012345678901234567890123456789\"}";
+static const char rich_json[] =
+	"{\"a\": [1, -2.5e+3, true, false, null, \"x\\u00e9\\n\\\"\"], \"b\": {\"c\": {}, \"d\": []},\n"
+	" \"\xc3\xa9\": \"\xf0\x9f\x98\x80\", \"long\": \"0123456789012345678901234567890123456789\"}";
 
 static void read_and_write(struct arena *a)
 {
@@ -64,7 +65,8 @@ static void read_and_write(struct arena *a)
 	if (yaml_parse(a, "t", str_of(rich_yaml), YAML_SPEC, &y, &faults) == 0 &&
 	    json_parse(a, "t", str_of(rich_json), &j, &e) == 0) {
 		m = value_merge(a, value_copy(a, y), j, true);
-		value_set(m, "secret", value_secret(a, value_cstr(a, "hunter22-\n-and-a-second-line")));
+		value_set(m, "secret",
+			  value_secret(a, value_cstr(a, "hunter22-\n-and-a-second-line")));
 		yaml_write(&b, m, 0);
 		json_write(&b, m, JSON_PRETTY | JSON_SORT);
 		value_print(&b, m);
@@ -72,7 +74,8 @@ static void read_and_write(struct arena *a)
 	}
 	buf_fini(&b);
 	err_list_fini(&faults);
-	if (yaml_parse(a, "t", STR("a: yes\nb: *x\nc: [on, 012]\n\td: 1"), YAML_SPEC, &y, &faults) == 0)
+	if (yaml_parse(a, "t", STR("a: yes\nb: *x\nc: [on, 012]\n\td: 1"), YAML_SPEC, &y,
+		       &faults) == 0)
 		bug("nonsense was taken");
 	err_list_fini(&faults);
 }
@@ -136,7 +139,8 @@ static bool end_is_clean(long n)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && len == 0)
 		return true;
-	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT || strcmp(said, "muster: out of memory\n") != 0)
+	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT ||
+	    strcmp(said, "muster: out of memory\n") != 0)
 		fail_msg("allocation %ld: status %x, said: %s", n, (unsigned)status, said);
 	return false;
 }
@@ -151,7 +155,8 @@ static void memory_runs_out_everywhere(void **state)
 			break;
 		failed++;
 	}
-	assert_true(failed > 100); /* the workload allocates that often at least, or nothing was tested */
+	/* the workload allocates that often at least, or nothing was tested */
+	assert_true(failed > 100);
 	assert_true(n < 100000);
 }
 

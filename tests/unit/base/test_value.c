@@ -51,7 +51,8 @@ static void prints(const struct value *v, const char *want)
 
 static void paths_and_defaults(void **state)
 {
-	struct value *v = json("{\"a\":{\"b\":[{\"c\":7},{\"c\":8}]},\"s\":\"x\",\"t\":true,\"\":1}");
+	struct value *v =
+		json("{\"a\":{\"b\":[{\"c\":7},{\"c\":8}]},\"s\":\"x\",\"t\":true,\"\":1}");
 
 	(void)state;
 	assert_int_equal(value_path(v, "a.b.1.c")->i, 8);
@@ -94,8 +95,10 @@ static void merging(void **state)
 	struct value *over = json("{\"b\":[2],\"a\":{\"y\":{\"q\":2}},\"d\":4}");
 
 	(void)state;
-	prints(value_merge(A, under, over, true), "{'a': {'x': 1, 'y': {'p': 1, 'q': 2}}, 'b': [2], 'c': 3, 'd': 4}");
-	prints(value_merge(A, under, over, false), "{'a': {'y': {'q': 2}}, 'b': [2], 'c': 3, 'd': 4}");
+	prints(value_merge(A, under, over, true),
+	       "{'a': {'x': 1, 'y': {'p': 1, 'q': 2}}, 'b': [2], 'c': 3, 'd': 4}");
+	prints(value_merge(A, under, over, false),
+	       "{'a': {'y': {'q': 2}}, 'b': [2], 'c': 3, 'd': 4}");
 	prints(under, "{'a': {'x': 1, 'y': {'p': 1}}, 'b': [1], 'c': 3}");
 	prints(value_merge(A, NULL, over, true), "{'b': [2], 'a': {'y': {'q': 2}}, 'd': 4}");
 	assert_ptr_equal(value_merge(A, under, NULL, true), under);
@@ -163,15 +166,17 @@ static void text_as_python(void **state)
 	prints(value_unknown(A), "(known after apply)");
 	prints(json("[]"), "[]");
 	prints(json("{}"), "{}");
-	prints(json("{\"a\":[1,2.5,true,null,\"x\"],\"b\":{\"c\":{}}}"), "{'a': [1, 2.5, True, None, 'x'], 'b': {'c': {}}}");
+	prints(json("{\"a\":[1,2.5,true,null,\"x\"],\"b\":{\"c\":{}}}"),
+	       "{'a': [1, 2.5, True, None, 'x'], 'b': {'c': {}}}");
 	value_add(A, l, value_cstr(A, "it's"));
 	value_add(A, l, value_cstr(A, "say \"it's\""));
 	value_add(A, l, value_cstr(A, "back\\slash\n\r\t\x01\x7f"));
 	value_add(A, l, value_cstr(A, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"));
 	value_add(A, l, value_cstr(A, "\xc2\xa0\xc2\xad\xe2\x80\xa8\xef\xbb\xbf"));
 	value_add(A, l, value_str(A, STR("nul\0")));
-	prints(l, "[\"it's\", 'say \"it\\'s\"', 'back\\\\slash\\n\\r\\t\\x01\\x7f', '\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80', "
-		  "'\\xa0\\xad\\u2028\\ufeff', 'nul\\x00']");
+	prints(l,
+	       "[\"it's\", 'say \"it\\'s\"', 'back\\\\slash\\n\\r\\t\\x01\\x7f', '\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80', "
+	       "'\\xa0\\xad\\u2028\\ufeff', 'nul\\x00']");
 }
 
 static void secrets(void **state)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* YAML: both dialects, positions, every refusal with place and hint, bounds, writing that reads back. */
+/* YAML: both dialects, positions, every refusal with place and hint, bounds, writing that reads
+ * back. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +36,8 @@ static struct value *parse_as(enum yaml_dialect dialect, struct str text)
 	struct value *v = NULL;
 
 	if (yaml_parse(A, "t.yaml", text, dialect, &v, &faults) != 0)
-		fail_msg(STR_FMT ": %d:%d %s", STR_ARG(text), faults.v[0].pos.line, faults.v[0].pos.col, faults.v[0].msg);
+		fail_msg(STR_FMT ": %d:%d %s", STR_ARG(text), faults.v[0].pos.line,
+			 faults.v[0].pos.col, faults.v[0].msg);
 	assert_non_null(v);
 	return v;
 }
@@ -115,11 +117,14 @@ static void core_scalars(void **state)
 		{ "|\n a\n b\n", "\"a\\nb\\n\"" },
 		{ ">-\n a\n b\n", "\"a b\"" },
 		{ "{a: 1, b: [x, {c: null}]}", "{\"a\":1,\"b\":[\"x\",{\"c\":null}]}" },
-		{ "\xef\xbb\xbf" "a: 1", "{\"a\":1}" },
+		{ "\xef\xbb\xbf"
+		  "a: 1",
+		  "{\"a\":1}" },
 		{ "a: 1\r\nb: 2\r\n", "{\"a\":1,\"b\":2}" },
 		{ "# only a comment\n", "null" },
 		{ "--- 5\n...\n", "5" },
-		{ "on: 1\nyes: 2\nno: 3\n22: x\ny: 4\nn: 5", "{\"on\":1,\"yes\":2,\"no\":3,\"22\":\"x\",\"y\":4,\"n\":5}" },
+		{ "on: 1\nyes: 2\nno: 3\n22: x\ny: 4\nn: 5",
+		  "{\"on\":1,\"yes\":2,\"no\":3,\"22\":\"x\",\"y\":4,\"n\":5}" },
 		{ "\"true\": 1\n\"\": 2", "{\"true\":1,\"\":2}" },
 	};
 
@@ -165,7 +170,8 @@ static void scalars_as_pyyaml(void **state)
 		{ "1.2.3", "\"1.2.3\"" },
 		{ "12345678901234567890123", "\"12345678901234567890123\"" },
 		{ "~", "null" },
-		{ "true: 1\n1: 2\n1.5: 3\nyes: 4\nnull: 5", "{\"true\":1,\"1\":2,\"1.5\":3,\"yes\":4,\"null\":5}" },
+		{ "true: 1\n1: 2\n1.5: 3\nyes: 4\nnull: 5",
+		  "{\"true\":1,\"1\":2,\"1.5\":3,\"yes\":4,\"null\":5}" },
 		{ "!unsafe '{{ x }}'", "\"{{ x }}\"" },
 		{ "!unsafe 12", "\"12\"" },
 	};
@@ -176,7 +182,8 @@ static void scalars_as_pyyaml(void **state)
 
 static void unsafe_is_marked(void **state)
 {
-	struct value *v = parse_as(YAML_ANSIBLE, STR("a: !unsafe x\nb: y\nc: !unsafe [p, {q: r}]\nd: z"));
+	struct value *v = parse_as(YAML_ANSIBLE,
+				   STR("a: !unsafe x\nb: y\nc: !unsafe [p, {q: r}]\nd: z"));
 
 	(void)state;
 	assert_true(value_get(v, "a")->unsafe);
@@ -206,22 +213,25 @@ static void refuses(enum yaml_dialect dialect, const struct refusal *cases, size
 		e = &faults.v[0];
 		assert_int_equal(e->kind, ERR_SPEC);
 		assert_string_equal(e->pos.file, "t.yaml");
-		if (e->pos.line != c->line || e->pos.col != c->col || !strstr(e->msg, c->says) || !strstr(e->hint, c->hint) ||
-		    !e->hint[0])
-			fail_msg("%s\n%d:%d: %s\nhint: %s", c->yaml, e->pos.line, e->pos.col, e->msg, e->hint);
+		if (e->pos.line != c->line || e->pos.col != c->col || !strstr(e->msg, c->says) ||
+		    !strstr(e->hint, c->hint) || !e->hint[0])
+			fail_msg("%s\n%d:%d: %s\nhint: %s", c->yaml, e->pos.line, e->pos.col,
+				 e->msg, e->hint);
 	}
 }
 
 static void traps_of_the_spec(void **state)
 {
 	static const struct refusal cases[] = {
-		{ "a: yes", 1, 4, "'yes' is a boolean", "did you mean true? write true, or quote it: \"yes\"" },
+		{ "a: yes", 1, 4, "'yes' is a boolean",
+		  "did you mean true? write true, or quote it: \"yes\"" },
 		{ "a: No", 1, 4, "'No' is a boolean", "write false" },
 		{ "- on", 1, 3, "'on' is a boolean", "write true" },
 		{ "a: [x, OFF]", 1, 8, "'OFF' is a boolean", "write false" },
 		{ "a: y", 1, 4, "'y' is a boolean", "write true" },
 		{ "a: N", 1, 4, "'N' is a boolean", "write false" },
-		{ "a: 012", 1, 4, "'012' begins with 0", "write 0o12 for octal, 12 for decimal, or quote it: \"012\"" },
+		{ "a: 012", 1, 4, "'012' begins with 0",
+		  "write 0o12 for octal, 12 for decimal, or quote it: \"012\"" },
 		{ "a: 089", 1, 4, "'089' begins with 0", "write 89, or quote it" },
 		{ "a: 00", 1, 4, "'00' begins with 0", "0o0" },
 		{ "a: -07", 1, 4, "'-07' begins with 0", "leave the zeros out" },
@@ -253,7 +263,8 @@ static void traps_of_the_spec(void **state)
 static void refused_in_both(void **state)
 {
 	static const struct refusal cases[] = {
-		{ "a: 1\nb: 2\na: 3", 3, 1, "the key 'a' is there twice, first in line 1 column 1", "merge" },
+		{ "a: 1\nb: 2\na: 3", 3, 1, "the key 'a' is there twice, first in line 1 column 1",
+		  "merge" },
 		{ "a: {x: 1, x: 2}", 1, 11, "first in line 1 column 5", "remove" },
 		{ "a: *nope", 1, 4, "the alias *nope is not defined", "&name" },
 		{ "a: &x [1, *x]", 1, 11, "inside its own anchor", "take the alias out" },
@@ -265,7 +276,8 @@ static void refused_in_both(void **state)
 		{ "<<: [5]", 1, 5, "'<<' takes a map", "<<: *name" },
 		{ "a: 1\n---\nb: 2", 2, 1, "a second document", "file of its own" },
 		{ "a:\n\tb: 1", 2, 1, "a tab is used for indentation", "indent with blanks" },
-		{ "a:\n  b: 1\n\tc: 2", 3, 1, "a tab is used for indentation", "indent with blanks" },
+		{ "a:\n  b: 1\n\tc: 2", 3, 1, "a tab is used for indentation",
+		  "indent with blanks" },
 		{ "a: x: y", 1, 5, "a ':' is not allowed here", "quote" },
 		{ "a: 1\n  b: 2", 2, 4, "a ':' is not allowed here", "indent" },
 		{ "a: [1, 2\nb: 3", 2, 2, "the list that begins with '[' in line 1", "']'" },
@@ -296,7 +308,8 @@ static void refused_in_both(void **state)
 static void vault_is_refused_with_its_place(void **state)
 {
 	static const struct refusal cases[] = {
-		{ "a: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  6162", 1, 4, "!vault are not supported yet", "another way" },
+		{ "a: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  6162", 1, 4,
+		  "!vault are not supported yet", "another way" },
 	};
 
 	(void)state;
@@ -308,8 +321,10 @@ static void all_faults_in_one_run(void **state)
 	struct value *v = NULL;
 
 	(void)state;
-	assert_int_equal(yaml_parse(A, "t", STR("a: yes\nb: 012\na: 1\nc: *x\nd: [on, {e: off}]\nf: \"open"), YAML_SPEC, &v, &faults),
-			 -1);
+	assert_int_equal(
+		yaml_parse(A, "t", STR("a: yes\nb: 012\na: 1\nc: *x\nd: [on, {e: off}]\nf: \"open"),
+			   YAML_SPEC, &v, &faults),
+		-1);
 	assert_int_equal(faults.n, 7);
 	assert_int_equal(faults.v[0].pos.line, 1);
 	assert_int_equal(faults.v[5].pos.col, 13);
@@ -318,7 +333,8 @@ static void all_faults_in_one_run(void **state)
 
 static void positions(void **state)
 {
-	struct value *v = parse("a: 1\nb:\n  - x\n  - {k: v}\nc: \"\xc3\xa9\"\n\xc3\xa9: [\xe2\x82\xac, z]\n");
+	struct value *v = parse(
+		"a: 1\nb:\n  - x\n  - {k: v}\nc: \"\xc3\xa9\"\n\xc3\xa9: [\xe2\x82\xac, z]\n");
 
 	(void)state;
 	assert_int_equal(v->pos.line, 1);
@@ -344,8 +360,10 @@ static void anchors_and_merges(void **state)
 		{ "a: &x k\n*x : 1", "{\"a\":\"k\",\"k\":1}" },
 		{ "&k a: 1\nb: *k", "{\"a\":1,\"b\":\"a\"}" },
 		{ "a: &x 1\nb: &x 2\nc: *x", "{\"a\":1,\"b\":2,\"c\":2}" },
-		{ "a: &x {p: 1, q: 2}\nb: {<<: *x, q: 3, r: 4}", "{\"a\":{\"p\":1,\"q\":2},\"b\":{\"p\":1,\"q\":3,\"r\":4}}" },
-		{ "a: &x {p: 1}\nb: {q: 3, <<: *x, p: 4}", "{\"a\":{\"p\":1},\"b\":{\"p\":4,\"q\":3}}" },
+		{ "a: &x {p: 1, q: 2}\nb: {<<: *x, q: 3, r: 4}",
+		  "{\"a\":{\"p\":1,\"q\":2},\"b\":{\"p\":1,\"q\":3,\"r\":4}}" },
+		{ "a: &x {p: 1}\nb: {q: 3, <<: *x, p: 4}",
+		  "{\"a\":{\"p\":1},\"b\":{\"p\":4,\"q\":3}}" },
 		{ "a: &x {p: 1}\nb: &y {p: 2, q: 2}\nc: {<<: [*x, *y]}",
 		  "{\"a\":{\"p\":1},\"b\":{\"p\":2,\"q\":2},\"c\":{\"p\":1,\"q\":2}}" },
 		{ "a: {<<: {p: 1}, q: 2}", "{\"a\":{\"p\":1,\"q\":2}}" },
@@ -458,8 +476,10 @@ static void survives(const struct value *v)
 	yaml_write(&b, v, 0);
 	for (int dialect = YAML_SPEC; dialect <= YAML_ANSIBLE; dialect++) {
 		struct value *back = NULL;
-		if (yaml_parse(A, "t", buf_str(&b), (enum yaml_dialect)dialect, &back, &faults) != 0)
-			fail_msg("%s\n%d:%d %s", b.p, faults.v[0].pos.line, faults.v[0].pos.col, faults.v[0].msg);
+		if (yaml_parse(A, "t", buf_str(&b), (enum yaml_dialect)dialect, &back, &faults) !=
+		    0)
+			fail_msg("%s\n%d:%d %s", b.p, faults.v[0].pos.line, faults.v[0].pos.col,
+				 faults.v[0].msg);
 		if (!value_equal(v, back))
 			fail_msg("changed: %s", b.p);
 	}
@@ -469,18 +489,111 @@ static void survives(const struct value *v)
 static void written_text_reads_back(void **state)
 {
 	static const char *const texts[] = {
-		"", " ", "a", "a b", "yes", "NO", "on", "y", "true", "null", "~", "12", "012", "1:30", "1_000", "1.5", "1e3", ".5", "0x1f",
-		"0b1", "0o7", "+1", "-1", "-", "- a", "-a", "?", "? a", ":", ": a", "a:", "a: b", "a:b", "a #b", "a#b", "#a", "&a", "*a",
-		"!a", "|", ">", "'", "\"", "it's", "say \"x\"", "%a", "@a", "`a", "[a", "{a", "{{ x }}", "a, b", "a]", "---", "--- a",
-		"...", "<<", "=", "2026-11-30", "2001-1-1", ".inf", ".nan", "\t", "a\tb", "a\nb", "a\nb\n", "a\nb\n\n\n", "\na", "\n", "\n\n",
-		" a\nb", "a \nb", "a\n b\n", "a\n\n\nb", "a\n\tb", "a\r\nb", "\x01", "\x7f", "\xc2\x85", "\xc2\xa0", "\xe2\x80\xa8",
-		"\xef\xbb\xbf" "a", "\xc3\xa9", "\xf0\x9f\x98\x80", "a\n---\nb", "a\n# b\n", "a\n...\n", "#a\nb\n", "12345678901234567890",
-		"0.0.0.0/0", "key: |", "a\\b", "a\n\xe2\x82\xac", "\xef\xbf\xbe", "~a", "<a", ".a", "=a",
+		"",
+		" ",
+		"a",
+		"a b",
+		"yes",
+		"NO",
+		"on",
+		"y",
+		"true",
+		"null",
+		"~",
+		"12",
+		"012",
+		"1:30",
+		"1_000",
+		"1.5",
+		"1e3",
+		".5",
+		"0x1f",
+		"0b1",
+		"0o7",
+		"+1",
+		"-1",
+		"-",
+		"- a",
+		"-a",
+		"?",
+		"? a",
+		":",
+		": a",
+		"a:",
+		"a: b",
+		"a:b",
+		"a #b",
+		"a#b",
+		"#a",
+		"&a",
+		"*a",
+		"!a",
+		"|",
+		">",
+		"'",
+		"\"",
+		"it's",
+		"say \"x\"",
+		"%a",
+		"@a",
+		"`a",
+		"[a",
+		"{a",
+		"{{ x }}",
+		"a, b",
+		"a]",
+		"---",
+		"--- a",
+		"...",
+		"<<",
+		"=",
+		"2026-11-30",
+		"2001-1-1",
+		".inf",
+		".nan",
+		"\t",
+		"a\tb",
+		"a\nb",
+		"a\nb\n",
+		"a\nb\n\n\n",
+		"\na",
+		"\n",
+		"\n\n",
+		" a\nb",
+		"a \nb",
+		"a\n b\n",
+		"a\n\n\nb",
+		"a\n\tb",
+		"a\r\nb",
+		"\x01",
+		"\x7f",
+		"\xc2\x85",
+		"\xc2\xa0",
+		"\xe2\x80\xa8",
+		"\xef\xbb\xbf"
+		"a",
+		"\xc3\xa9",
+		"\xf0\x9f\x98\x80",
+		"a\n---\nb",
+		"a\n# b\n",
+		"a\n...\n",
+		"#a\nb\n",
+		"12345678901234567890",
+		"0.0.0.0/0",
+		"key: |",
+		"a\\b",
+		"a\n\xe2\x82\xac",
+		"\xef\xbf\xbe",
+		"~a",
+		"<a",
+		".a",
+		"=a",
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		struct value *s = value_cstr(A, texts[i]), *l = value_list(A), *m = value_map(A), *deep = value_map(A);
+		struct value *s = value_cstr(A, texts[i]), *l = value_list(A), *m = value_map(A),
+			     *deep = value_map(A);
 		survives(s);
 		value_add(A, l, s);
 		value_add(A, l, s);
@@ -500,7 +613,19 @@ static void written_text_reads_back(void **state)
 static void written_numbers_and_shapes_read_back(void **state)
 {
 	static const char *const texts[] = {
-		"null", "true", "[false]", "0", "-5", "1.0", "0.1", "1e+16", "1e-07", "1.5e+300", "[]", "{}", "[[],{},[[]],[{}]]",
+		"null",
+		"true",
+		"[false]",
+		"0",
+		"-5",
+		"1.0",
+		"0.1",
+		"1e+16",
+		"1e-07",
+		"1.5e+300",
+		"[]",
+		"{}",
+		"[[],{},[[]],[{}]]",
 		"{\"a\":[],\"b\":{},\"c\":[[1,[2,{\"d\":3}]],{\"e\":{\"f\":[{\"g\":null,\"h\":1}]}}]}",
 	};
 	char long_key[600];
@@ -518,22 +643,26 @@ static void written_numbers_and_shapes_read_back(void **state)
 	for (size_t n = 100; n < sizeof(long_key); n += 100) {
 		memset(long_key, 'k', sizeof(long_key));
 		long_key[0] = '#';
-		value_sets(m, (struct str){ long_key, n }, n % 200 ? value_int(A, 1) : value_copy(A, m));
+		value_sets(m, (struct str){ long_key, n },
+			   n % 200 ? value_int(A, 1) : value_copy(A, m));
 	}
 	survives(m);
 }
 
 static void layout(void **state)
 {
-	struct value *v = parse("cluster: t\npools: {a: {count: 2, roles: [x, {role: z, vars: {p: 'yes'}}], empty: [], text: \"l1\\nl2\\n\"}}");
+	struct value *v = parse(
+		"cluster: t\npools: {a: {count: 2, roles: [x, {role: z, vars: {p: 'yes'}}], empty: [], text: \"l1\\nl2\\n\"}}");
 	struct value *m = value_map(A);
 	struct buf b;
 
 	(void)state;
 	buf_init(&b, 10000);
 	yaml_write(&b, v, 0);
-	assert_string_equal(b.p, "cluster: t\npools:\n  a:\n    count: 2\n    roles:\n      - x\n      - role: z\n        vars:\n"
-				 "          p: 'yes'\n    empty: []\n    text: |\n      l1\n      l2\n");
+	assert_string_equal(
+		b.p,
+		"cluster: t\npools:\n  a:\n    count: 2\n    roles:\n      - x\n      - role: z\n        vars:\n"
+		"          p: 'yes'\n    empty: []\n    text: |\n      l1\n      l2\n");
 	buf_clear(&b);
 	value_set(m, "p", value_secret(A, value_cstr(A, "hunter22")));
 	value_set(m, "u", value_unknown(A));
