@@ -378,7 +378,7 @@ static bool read_old_int(struct str s, int64_t *out)
 	if (base == 0)
 		return false;
 	d = squeeze(s, digits);
-	if (minus || d.p[0] == '+')
+	if (minus || str_starts(d, "+"))
 		d = str_sub(d, 1, SIZE_MAX);
 	if (base == 2 || base == 16)
 		d = str_sub(d, 2, SIZE_MAX);
@@ -420,12 +420,12 @@ static double sexagesimal(struct str s, int64_t *whole, bool *fits)
 {
 	char digits[PLAIN_NUMBER_MAX];
 	struct str rest = squeeze(s, digits), part;
-	bool minus = rest.p[0] == '-';
+	bool minus = str_starts(rest, "-");
 	double total = 0, d;
 	int64_t i = 0, x;
 
 	*fits = true;
-	if (minus || rest.p[0] == '+')
+	if (minus || str_starts(rest, "+"))
 		rest = str_sub(rest, 1, SIZE_MAX);
 	while (str_next(&rest, ':', &part)) {
 		if (!str_to_double(part, &d))
