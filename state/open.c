@@ -297,8 +297,8 @@ static int open_reading(struct state *s, int64_t *version, struct err *e)
 
 	if (!connect_file(s, s->path, SQLITE_OPEN_READONLY, e) && !identify(s, version, e))
 		return set_pragmas(s, e);
-	int rc = sqlite3_extended_errcode(s->db) & 0xff;
-	if ((rc != SQLITE_CANTOPEN && rc != SQLITE_READONLY) || has_wal(a, s->path))
+	if ((s->failed_rc != SQLITE_CANTOPEN && s->failed_rc != SQLITE_READONLY) ||
+	    has_wal(a, s->path))
 		return -1;
 	sql_close(s);
 	*e = (struct err){ 0 };

@@ -67,7 +67,8 @@ static int io_failed(struct state *s, struct err *e)
 
 int sql_fail(struct state *s, int rc, struct err *e)
 {
-	switch (rc & 0xff) {
+	s->failed_rc = rc & 0xff;
+	switch (s->failed_rc) {
 	case SQLITE_NOMEM: mem_oom();
 	case SQLITE_FULL: return disk_full(s, e);
 	case SQLITE_READONLY:

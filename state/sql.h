@@ -28,6 +28,7 @@ struct state {
 	char run[32];  /* of the lease */
 	int depth;     /* writes inside writes */
 	int readers;   /* nested snapshots */
+	int failed_rc; /* SQLite's result of the last failure */
 	bool readonly;
 	bool own_snapshot; /* the outermost snapshot began a transaction */
 	bool group;	   /* a journal group is open */
