@@ -14,7 +14,7 @@ enum json_flags {
 
 #define JSON_MAX_DEFAULT ((size_t)64 << 20)
 
-/* name: for positions in messages. Duplicate keys are refused. */
+/* name: for positions in messages. Refused: duplicate keys, integers of over 64 bits, bad UTF-8. */
 must_check int json_parse(struct arena *a, const char *name, struct str text, struct value **out,
 			  struct err *e);
 /* unknown is written as null */

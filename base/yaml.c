@@ -150,11 +150,11 @@ static struct node read_alias(struct reader *r, const yaml_event_t *ev, int dept
 	if (!an) {
 		fault(r, p, "define it before with &name, or quote a text that begins with '*'",
 		      "the alias *%s is not defined", name);
-		return (struct node){ .v = new_value(r, V_NULL, p) };
+		return (struct node){ .v = new_value(r, V_UNKNOWN, p) };
 	}
 	if (!an->complete) {
 		fault(r, p, "take the alias out", "the alias *%s is inside its own anchor", name);
-		return (struct node){ .v = new_value(r, V_NULL, p) };
+		return (struct node){ .v = new_value(r, V_UNKNOWN, p) };
 	}
 	count_nodes(r, p, an->nodes);
 	too_deep(r, p, depth + an->height);
@@ -222,6 +222,8 @@ static void check_tagged(struct reader *r, struct value *v, enum tag tag, struct
 		     { TAG_BOOL, V_BOOL },
 		     { TAG_NULL, V_NULL } };
 
+	if (v->kind == V_UNKNOWN)
+		return;
 	if (tag == TAG_FLOAT && v->kind == V_INT) {
 		v->f = (double)v->i;
 		v->kind = V_FLOAT;
@@ -243,8 +245,7 @@ static void resolve(struct reader *r, struct value *v, struct str text)
 		yaml_scalar_ansible(r->a, text, v);
 	} else if (yaml_scalar_spec(r->a, text, v, &e) != 0) {
 		fault_at(r, v->pos, &e);
-		v->kind = V_STR;
-		v->s = str_dup(r->a, text);
+		v->kind = V_UNKNOWN; /* so that whoever checks on does not complain of it again */
 	}
 }
 
@@ -318,6 +319,8 @@ static bool check_key(struct reader *r, const struct node *key, struct pos p)
 	struct value probe = { 0 };
 	struct err e;
 
+	if (key->v->kind == V_UNKNOWN) /* its own fault is noted */
+		return false;
 	if (key->v->kind == V_LIST || key->v->kind == V_MAP) {
 		fault(r, p, "quote the text if it begins with '{' or '['", "%s cannot be a key",
 		      value_kind_name(key->v->kind));
@@ -354,7 +357,7 @@ static void note_merge(struct reader *r, struct merges *m, const struct value *v
 		if (i + 1 == v->list.n)
 			return;
 	}
-	if (v->kind != V_LIST || v->list.n)
+	if (v->kind != V_UNKNOWN && (v->kind != V_LIST || v->list.n))
 		fault(r, v->pos, "write <<: *name, or <<: [*one, *two]",
 		      "'<<' takes a map or a list of maps");
 }
@@ -530,10 +533,8 @@ int yaml_parse(struct arena *a, const char *file, struct str text, enum yaml_dia
 	yaml_text_init(&r.text, scratch, file,
 		       text.n <= YAML_MAX_BYTES ? text : str_sub(text, 0, YAML_MAX_BYTES + 1));
 	read_all(&r, &v);
-	if (r.faults)
-		return -1;
-	*out = v;
-	return 0;
+	*out = r.stop ? NULL : v;
+	return r.faults ? -1 : 0;
 }
 
 struct pos yaml_key_pos(const struct value *map, const char *key)

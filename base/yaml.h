@@ -2,10 +2,11 @@
 /*
  * base/yaml.h - the door to YAML (libyaml inside). Every value keeps file:line:col.
  *
- * Two dialects: a spec is YAML 1.2 core with the 1.1 traps (yes, no, on, off, 012, 1:30) refused with
- * the reason; a playbook or inventory is read as PyYAML reads it (1.1: yes is true, 0644 is octal),
- * since that is what the world's roles mean. Both refuse duplicate keys, tabs for indentation,
- * undefined aliases and unknown tags, and are bounded in size, depth, nodes and alias expansion.
+ * Two dialects: a spec is YAML 1.2 core with the 1.1 traps (yes, no, on, off, 012, 1:30) refused
+ * with the reason; a playbook or inventory is read as PyYAML reads it (1.1: yes is true, 0644 is
+ * octal), since that is what the world's roles mean. Both refuse duplicate keys, tabs for
+ * indentation, undefined aliases and unknown tags, and are bounded in size, depth, nodes and alias
+ * expansion.
  */
 #ifndef MUSTER_BASE_YAML_H
 #define MUSTER_BASE_YAML_H
@@ -18,9 +19,15 @@ enum yaml_dialect { YAML_SPEC, YAML_ANSIBLE };
 #define YAML_MAX_DEPTH 64
 #define YAML_MAX_NODES 1000000
 
-/* `file` is kept in every position: it must outlive the values. An empty document gives null. All
- * faults go to `errs`; returns -1 when there was any. More than one document is a fault in
- * YAML_SPEC; in YAML_ANSIBLE too. */
+/*
+ * `file` is kept in every position: it must outlive the values. An empty document gives null. A
+ * second document is a fault. All faults go to `errs`; returns -1 when there was any. Then *out is
+ * NULL if the text could not be read to its end; else it is the document, with *unknown* in the place
+ * of what was refused, so that a caller who checks on finds the rest of the faults in the same run.
+ *
+ * Keys are text, as written. In a spec a plain key that reads as null, a boolean or a float is
+ * refused (not `on`, `yes` or an integer); lists and maps are no keys in either dialect.
+ */
 must_check int yaml_parse(struct arena *a, const char *file, struct str text,
 			  enum yaml_dialect dialect, struct value **out, struct err_list *errs);
 /* Where a map's key was written (its value's own position is value->pos); line 0 if unknown. */

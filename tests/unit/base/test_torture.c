@@ -171,7 +171,6 @@ static void parse_either(enum yaml_dialect dialect, struct str text)
 		assert_non_null(v);
 		assert_int_equal(faults.n, 0);
 	} else {
-		assert_null(v);
 		assert_true(faults.n > 0);
 		for (size_t i = 0; i < faults.n; i++) {
 			assert_true(faults.v[i].pos.line > 0 && faults.v[i].pos.col > 0);

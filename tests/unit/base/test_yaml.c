@@ -208,7 +208,6 @@ static void refuses(enum yaml_dialect dialect, const struct refusal *cases, size
 		err_list_fini(&faults);
 		if (yaml_parse(A, "t.yaml", str_of(c->yaml), dialect, &v, &faults) != -1)
 			fail_msg("taken: %s", c->yaml);
-		assert_null(v);
 		assert_true(faults.n >= 1);
 		e = &faults.v[0];
 		assert_int_equal(e->kind, ERR_SPEC);
@@ -329,6 +328,24 @@ static void all_faults_in_one_run(void **state)
 	assert_int_equal(faults.v[0].pos.line, 1);
 	assert_int_equal(faults.v[5].pos.col, 13);
 	assert_int_equal(faults.v[6].pos.line, 6); /* the syntax fault, last */
+	assert_null(v);
+}
+
+static void the_rest_of_a_faulty_document_is_given(void **state)
+{
+	struct value *v = NULL;
+
+	(void)state;
+	assert_int_equal(yaml_parse(A, "t",
+				    STR("a: yes\nb: 2\nb: 3\nc: [*x, !foo z]\n*y : 4\n<<: *z"),
+				    YAML_SPEC, &v, &faults),
+			 -1);
+	assert_int_equal(faults.n, 6); /* each once, though one thing leads to another */
+	assert_int_equal(value_get(v, "a")->kind, V_UNKNOWN);
+	assert_int_equal(value_get_int(v, "b", 0), 2);
+	assert_int_equal(value_path(v, "c.0")->kind, V_UNKNOWN);
+	assert_true(str_eqc(value_path(v, "c.1")->s, "z"));
+	assert_int_equal(v->map.n, 3);
 }
 
 static void positions(void **state)
@@ -683,6 +700,7 @@ int main(void)
 		yaml_test(refused_in_both),
 		yaml_test(vault_is_refused_with_its_place),
 		yaml_test(all_faults_in_one_run),
+		yaml_test(the_rest_of_a_faulty_document_is_given),
 		yaml_test(positions),
 		yaml_test(anchors_and_merges),
 		yaml_test(aliases_cannot_explode),
