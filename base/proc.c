@@ -390,6 +390,53 @@ int proc_check(struct arena *a, const char *const *argv, const struct proc_opts 
 	return -1;
 }
 
+/* ---- streams ---------------------------------------------------------------------------------- */
+
+int proc_stream_open(const char *const *argv, struct proc_stream *out, struct err *e)
+{
+	const struct proc_opts o = { .input = STR("x") }; /* a pipe, not /dev/null */
+	struct run r;
+
+	run_init(&r, &o);
+	if (run_start(&r, argv, &o, e) != 0) {
+		run_fini(&r);
+		return -1;
+	}
+	*out = (struct proc_stream){ r.pid, r.fd[IN], r.fd[OUT], r.fd[ERR], r.ep };
+	epoll_ctl(r.ep, EPOLL_CTL_DEL, r.fd[IN], NULL);
+	close_fd(&r.fd[PIDFD]); /* leaves the set; the end of out tells */
+	buf_fini(&r.out);
+	buf_fini(&r.err);
+	return 0;
+}
+
+void proc_stream_close(struct proc_stream *s)
+{
+	struct err ignored;
+	siginfo_t si = { 0 };
+
+	close_fd(&s->in);
+	close_fd(&s->out);
+	close_fd(&s->err);
+	close_fd(&s->poll);
+	task_shield_begin();
+	for (int i = 0; s->pid > 0 && i < TERM_GRACE_MS / 10; i++) {
+		if (waitid(P_PID, (id_t)s->pid, &si, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+		    si.si_pid == s->pid)
+			break;
+		if (i == 5) /* the end of its input was not enough */
+			kill(-s->pid, SIGTERM);
+		if (task_sleep(i < 5 ? 2 : 10, &ignored) != 0)
+			break;
+	}
+	if (s->pid > 0) {
+		kill(-s->pid, SIGKILL);
+		reap(s->pid);
+	}
+	s->pid = 0;
+	task_shield_end();
+}
+
 /* ---- daemons ---------------------------------------------------------------------------------- */
 
 struct born {
