@@ -9,4 +9,8 @@
 extern const struct provider_type *const provider_types[];
 const struct provider_type *provider_type_find(struct str type);
 
+/* `muster internal NAME ...`: what a helper process of a provider does (a host's keeper, a package
+ * proxy); argv[0] is NAME. Gives its exit status. ERR_USAGE: there is no such helper. */
+must_check int provider_helper(int argc, char **argv, struct err *e);
+
 #endif
