@@ -22,8 +22,9 @@ enum yaml_dialect { YAML_SPEC, YAML_ANSIBLE };
 /*
  * `file` is kept in every position: it must outlive the values. An empty document gives null. A
  * second document is a fault. All faults go to `errs`; returns -1 when there was any. Then *out is
- * NULL if the text could not be read to its end; else it is the document, with *unknown* in the place
- * of what was refused, so that a caller who checks on finds the rest of the faults in the same run.
+ * NULL if the text could not be read to its end; else it is the document, with *unknown* in the
+ * place of what was refused, so that a caller who checks on finds the rest of the faults in the
+ * same run.
  *
  * Keys are text, as written. In a spec a plain key that reads as null, a boolean or a float is
  * refused (not `on`, `yes` or an integer); lists and maps are no keys in either dialect.

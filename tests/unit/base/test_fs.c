@@ -2,13 +2,16 @@
 /* Files: bounded reading, atomic writing, trees that must not lead out, names, the home folder. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -171,6 +174,41 @@ static void trees_are_removed_without_following_links(void **state)
 	assert_int_equal(fs_remove_tree("", &e), -1);
 }
 
+/* In a child with mounts of its own. 0: refused and nothing lost; 77: no right to mount here. */
+static int remove_over_a_mount(void)
+{
+	struct err e;
+
+	if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0 ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount("none", in("t/mnt"), "tmpfs", 0, NULL) != 0)
+		return 77;
+	if (mkdir(in("t/mnt/keep"), 0755) != 0)
+		return 77;
+	if (fs_remove_tree(in("t"), &e) != -1 || !strstr(e.msg, "another file system"))
+		return 1;
+	return fs_is_dir(in("t/mnt/keep")) ? 0 : 2;
+}
+
+static void mounts_are_not_crossed(void **state)
+{
+	struct err e;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	must(fs_mkdirs(in("t/mnt"), 0755, &e), &e);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(remove_over_a_mount());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void deep_trees(void **state)
 {
 	struct err e;
@@ -269,6 +307,7 @@ int main(void)
 		fs_test(writing_replaces_a_link_not_its_target),
 		fs_test(making_folders),
 		fs_test(trees_are_removed_without_following_links),
+		fs_test(mounts_are_not_crossed),
 		fs_test(deep_trees),
 		fs_test(lists_are_sorted),
 		fs_test(names),
