@@ -128,28 +128,27 @@ int state_run_end(struct state *s, const char *id, const char *result, const str
 	return write_end(s, end_run(s, id, result, summary, e), e);
 }
 
-static int read_run(struct state *s, sqlite3_stmt *st, struct arena *a, struct state_run **out,
-		    struct err *e)
+static int read_run(struct row_reader *rd, struct state_run **out, struct err *e)
 {
 	uint64_t sum = 0;
 
-	*out = arena_obj(a, struct state_run);
-	return row_read(s, st, a, &run_row, *out, &sum, e);
+	*out = arena_obj(rd->a, struct state_run);
+	return row_read(rd, &run_row, *out, &sum, e);
 }
 
 int state_run_find(struct state *s, struct arena *a, const char *id, struct state_run **out,
 		   struct err *e)
 {
-	sqlite3_stmt *st;
+	struct row_reader rd = { .s = s, .a = a };
 
 	*out = NULL;
 	if (sql_query(s, "SELECT " RUN_COLUMNS " FROM runs WHERE id = ?1", SQL_ARGS(sql_text(id)),
-		      &st, e))
+		      &rd.st, e))
 		return -1;
-	int rc = sql_step(s, st, e);
+	int rc = sql_step(s, rd.st, e);
 	if (rc > 0) {
-		rc = read_run(s, st, a, out, e);
-		sql_done(st);
+		rc = read_run(&rd, out, e);
+		sql_done(rd.st);
 	}
 	return rc;
 }
@@ -157,17 +156,17 @@ int state_run_find(struct state *s, struct arena *a, const char *id, struct stat
 int state_runs(struct state *s, struct arena *a, int64_t limit, struct state_runs *out,
 	       struct err *e)
 {
-	sqlite3_stmt *st;
+	struct row_reader rd = { .s = s, .a = a };
 	int rc;
 
 	*out = (struct state_runs){ 0 };
 	if (sql_query(s,
 		      "SELECT " RUN_COLUMNS " FROM runs ORDER BY started_ms DESC, id DESC LIMIT ?1",
-		      SQL_ARGS(sql_int(limit > 0 ? limit : -1)), &st, e))
+		      SQL_ARGS(sql_int(limit > 0 ? limit : -1)), &rd.st, e))
 		return -1;
-	while ((rc = sql_step(s, st, e)) > 0) {
-		if (read_run(s, st, a, &VEC_ADD(a, &out->v), e)) {
-			sql_done(st);
+	while ((rc = sql_step(s, rd.st, e)) > 0) {
+		if (read_run(&rd, &VEC_ADD(a, &out->v), e)) {
+			sql_done(rd.st);
 			return -1;
 		}
 	}
@@ -285,24 +284,34 @@ int state_event_add(struct state *s, const char *run, const char *addr, const ch
 	return write_end(s, event_insert(s, &ev, e), e);
 }
 
-static int read_link(struct state *s, sqlite3_stmt *st, struct arena *a, struct event_link **out,
-		     struct err *e)
+static int read_link(struct row_reader *rd, struct event_link **out, struct err *e)
 {
 	uint64_t sum = 0;
 
-	*out = arena_obj(a, struct event_link);
-	return row_read(s, st, a, &event_row, *out, &sum, e);
+	*out = arena_obj(rd->a, struct event_link);
+	return row_read(rd, &event_row, *out, &sum, e);
 }
 
-static int collect_events(struct state *s, struct arena *a, sqlite3_stmt *st,
-			  struct state_events *out, struct err *e)
+int state_events(struct state *s, struct arena *a, const char *run, struct state_events *out,
+		 struct err *e)
 {
+	struct row_reader rd = { .s = s, .a = a };
 	int rc;
 
-	while ((rc = sql_step(s, st, e)) > 0) {
+	*out = (struct state_events){ 0 };
+	if (run)
+		rc = sql_query(s,
+			       "SELECT " EVENT_COLUMNS " FROM events WHERE run = ?1 ORDER BY seq",
+			       SQL_ARGS(sql_text(run)), &rd.st, e);
+	else
+		rc = sql_query(s, "SELECT " EVENT_COLUMNS " FROM events ORDER BY seq", SQL_NO_ARGS,
+			       &rd.st, e);
+	if (rc)
+		return -1;
+	while ((rc = sql_step(s, rd.st, e)) > 0) {
 		struct event_link *l;
-		if (read_link(s, st, a, &l, e)) {
-			sql_done(st);
+		if (read_link(&rd, &l, e)) {
+			sql_done(rd.st);
 			return -1;
 		}
 		VEC_ADD(a, &out->v) = &l->event;
@@ -310,34 +319,18 @@ static int collect_events(struct state *s, struct arena *a, sqlite3_stmt *st,
 	return rc;
 }
 
-int state_events(struct state *s, struct arena *a, const char *run, struct state_events *out,
-		 struct err *e)
-{
-	sqlite3_stmt *st;
-	int rc;
-
-	*out = (struct state_events){ 0 };
-	if (run)
-		rc = sql_query(s,
-			       "SELECT " EVENT_COLUMNS " FROM events WHERE run = ?1 ORDER BY seq",
-			       SQL_ARGS(sql_text(run)), &st, e);
-	else
-		rc = sql_query(s, "SELECT " EVENT_COLUMNS " FROM events ORDER BY seq", SQL_NO_ARGS,
-			       &st, e);
-	return rc ? -1 : collect_events(s, a, st, out, e);
-}
-
 int event_links(struct state *s, struct arena *a, struct event_links *out, struct err *e)
 {
-	sqlite3_stmt *st;
+	struct row_reader rd = { .s = s, .a = a };
 	int rc;
 
 	*out = (struct event_links){ 0 };
-	if (sql_query(s, "SELECT " EVENT_COLUMNS " FROM events ORDER BY seq", SQL_NO_ARGS, &st, e))
+	if (sql_query(s, "SELECT " EVENT_COLUMNS " FROM events ORDER BY seq", SQL_NO_ARGS, &rd.st,
+		      e))
 		return -1;
-	while ((rc = sql_step(s, st, e)) > 0) {
-		if (read_link(s, st, a, &VEC_ADD(a, &out->v), e)) {
-			sql_done(st);
+	while ((rc = sql_step(s, rd.st, e)) > 0) {
+		if (read_link(&rd, &VEC_ADD(a, &out->v), e)) {
+			sql_done(rd.st);
 			return -1;
 		}
 	}

@@ -116,16 +116,15 @@ int journal_settle(struct state *s, int64_t seq, enum journal_outcome outcome, c
 
 /* ---- reading ---- */
 
-static int read_row(struct state *s, sqlite3_stmt *st, struct arena *a, struct journal_row **out,
-		    struct err *e)
+static int read_row(struct row_reader *rd, struct journal_row **out, struct err *e)
 {
-	struct journal_row *row = arena_obj(a, struct journal_row);
+	struct journal_row *row = arena_obj(rd->a, struct journal_row);
 	uint64_t sum = ROW_SUM_START;
 
-	if (row_read(s, st, a, &journal_row_type, row, &sum, e))
+	if (row_read(rd, &journal_row_type, row, &sum, e))
 		return -1;
-	if (sum != (uint64_t)sqlite3_column_int64(st, SUM_COL)) {
-		sql_damaged(s->path, "a journal row does not match its checksum", e);
+	if (sum != (uint64_t)sqlite3_column_int64(rd->st, SUM_COL)) {
+		sql_damaged(rd->s->path, "a journal row does not match its checksum", e);
 		return err_on(e, row->addr, NULL);
 	}
 	*out = row;
@@ -135,11 +134,12 @@ static int read_row(struct state *s, sqlite3_stmt *st, struct arena *a, struct j
 static int collect(struct state *s, struct arena *a, sqlite3_stmt *st, struct journal_rows *out,
 		   struct err *e)
 {
+	struct row_reader rd = { .s = s, .st = st, .a = a };
 	int rc;
 
 	*out = (struct journal_rows){ 0 };
 	while ((rc = sql_step(s, st, e)) > 0) {
-		if (read_row(s, st, a, &VEC_ADD(a, &out->v), e)) {
+		if (read_row(&rd, &VEC_ADD(a, &out->v), e)) {
 			sql_done(st);
 			return -1;
 		}

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "state/files.h"
 #include "state/store.h"
 
 #include "gen/state_schema.h"
@@ -18,6 +19,7 @@
 #define APPLICATION_ID 0x4d535452 /* "MSTR" */
 #define SCHEMA_VERSION ((int64_t)ARRAY_LEN(state_schema))
 #define BUSY_MS	       5000
+#define PAGE_BYTES     4096 /* SQLite's default, which nothing here changes */
 #define LENGTH_MAX     (64 << 20)
 
 /* ---- the file ---- */
@@ -39,7 +41,24 @@ static int make_file(struct arena *a, const char *path, struct err *e)
 	return 0;
 }
 
-/* An empty file is what a kill right after make_file leaves. */
+static bool has_wal(struct arena *a, const char *path)
+{
+	struct stat st;
+
+	return stat(arena_printf(a, "%s-wal", path), &st) == 0 && st.st_size > 0;
+}
+
+/* SQLite takes a file of less than a page for a new one, and so would make a new fleet out of a
+ * state that was cut off. An empty file is also what a kill right after make_file leaves: then
+ * there is neither a WAL nor a backup beside it. A part of a page is what a crash in a checkpoint
+ * leaves: then the WAL has the whole of it. */
+static bool is_cut_off(struct arena *a, const char *path, off_t size)
+{
+	if (!size)
+		return has_wal(a, path) || files_newest_backup(a, path);
+	return size < PAGE_BYTES || (size % PAGE_BYTES && !has_wal(a, path));
+}
+
 static int look_at_file(struct arena *a, const char *path, unsigned flags, struct err *e)
 {
 	struct stat st;
@@ -49,19 +68,14 @@ static int look_at_file(struct arena *a, const char *path, unsigned flags, struc
 		return err_sys(e, "state file %s", path);
 	if (!absent && !S_ISREG(st.st_mode))
 		return err_set(e, ERR_IO, "state file %s is not a regular file", path);
+	if (!absent && is_cut_off(a, path, st.st_size))
+		return sql_damaged(path, "it was cut off", e);
 	if (!absent && (st.st_size > 0 || (flags & STATE_CREATE)))
 		return 0;
 	if ((flags & STATE_CREATE) && !(flags & STATE_READONLY))
 		return make_file(a, path, e);
 	err_set(e, ERR_NOT_FOUND, "no state file %s", path);
 	return err_hint(e, "run 'muster apply', or name the file with --state");
-}
-
-static bool has_wal(struct arena *a, const char *path)
-{
-	struct stat st;
-
-	return stat(arena_printf(a, "%s-wal", path), &st) == 0 && st.st_size > 0;
 }
 
 /* '?', '#' and '%' mean something in a file: name. */

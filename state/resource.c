@@ -201,32 +201,33 @@ static int dep_next(struct state *s, struct dep_stream *d, struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
-static int take_deps(struct state *s, struct arena *a, struct dep_stream *d, int64_t rid,
-		     struct state_resource *r, uint64_t *sum, struct err *e)
+static int take_deps(struct row_reader *rd, struct dep_stream *d, struct state_resource *r,
+		     uint64_t *sum, struct err *e)
 {
+	int64_t rid = sqlite3_column_int64(rd->st, RID_COL);
+
 	while (d->has && sqlite3_column_int64(d->st, 0) == rid) {
-		const char *dep = sql_col_text(a, d->st, 1);
+		const char *dep = sql_col_text(rd->a, d->st, 1);
 		if (!dep)
-			return sql_damaged(s->path, "a dependency is missing", e);
-		VEC_ADD(a, &r->deps) = dep;
+			return sql_damaged(rd->s->path, "a dependency is missing", e);
+		VEC_ADD(rd->a, &r->deps) = dep;
 		*sum = sum_dep(*sum, dep);
-		if (dep_next(s, d, e))
+		if (dep_next(rd->s, d, e))
 			return -1;
 	}
 	return 0;
 }
 
-static int read_row(struct state *s, sqlite3_stmt *st, struct arena *a, struct dep_stream *d,
-		    struct state_resource **out, struct err *e)
+static int read_row(struct row_reader *rd, struct dep_stream *d, struct state_resource **out,
+		    struct err *e)
 {
-	struct state_resource *r = arena_obj(a, struct state_resource);
+	struct state_resource *r = arena_obj(rd->a, struct state_resource);
 	uint64_t sum = ROW_SUM_START;
 
-	if (row_read(s, st, a, &resource_row, r, &sum, e) ||
-	    take_deps(s, a, d, sqlite3_column_int64(st, RID_COL), r, &sum, e))
+	if (row_read(rd, &resource_row, r, &sum, e) || take_deps(rd, d, r, &sum, e))
 		return -1;
-	if (sum != (uint64_t)sqlite3_column_int64(st, SUM_COL)) {
-		sql_damaged(s->path, "a resource does not match its checksum", e);
+	if (sum != (uint64_t)sqlite3_column_int64(rd->st, SUM_COL)) {
+		sql_damaged(rd->s->path, "a resource does not match its checksum", e);
 		return err_on(e, r->addr, NULL);
 	}
 	*out = r;
@@ -236,16 +237,16 @@ static int read_row(struct state *s, sqlite3_stmt *st, struct arena *a, struct d
 static int read_all(struct state *s, struct arena *a, struct dep_stream *d,
 		    struct state_resources *out, struct err *e)
 {
-	sqlite3_stmt *st;
+	struct row_reader rd = { .s = s, .a = a };
 	int rc;
 
 	if (dep_next(s, d, e) ||
 	    sql_query(s, "SELECT " COLUMNS ", sum, rid FROM resources ORDER BY addr", SQL_NO_ARGS,
-		      &st, e))
+		      &rd.st, e))
 		return -1;
-	while ((rc = sql_step(s, st, e)) > 0) {
-		if (read_row(s, st, a, d, &VEC_ADD(a, &out->v), e)) {
-			sql_done(st);
+	while ((rc = sql_step(s, rd.st, e)) > 0) {
+		if (read_row(&rd, d, &VEC_ADD(a, &out->v), e)) {
+			sql_done(rd.st);
 			return -1;
 		}
 	}
@@ -274,8 +275,8 @@ int state_resources(struct state *s, struct arena *a, struct state_resources *ou
 static int find(struct state *s, struct arena *a, const char *addr, struct state_resource **out,
 		struct err *e)
 {
+	struct row_reader rd = { .s = s, .a = a };
 	struct dep_stream d = { 0 };
-	sqlite3_stmt *st;
 
 	if (sql_query(s,
 		      "SELECT d.rid, d.dep FROM resources r JOIN deps d ON d.rid = r.rid "
@@ -284,10 +285,10 @@ static int find(struct state *s, struct arena *a, const char *addr, struct state
 	    dep_next(s, &d, e))
 		return -1;
 	int rc = sql_query(s, "SELECT " COLUMNS ", sum, rid FROM resources WHERE addr = ?1",
-			   SQL_ARGS(sql_text(addr)), &st, e);
-	if (!rc && (rc = sql_step(s, st, e)) > 0) {
-		rc = read_row(s, st, a, &d, out, e);
-		sql_done(st);
+			   SQL_ARGS(sql_text(addr)), &rd.st, e);
+	if (!rc && (rc = sql_step(s, rd.st, e)) > 0) {
+		rc = read_row(&rd, &d, out, e);
+		sql_done(rd.st);
 	}
 	sql_done(d.st);
 	return rc;
@@ -398,36 +399,36 @@ int state_facts_put(struct state *s, const char *addr, const struct value *facts
 int state_facts_get(struct state *s, struct arena *a, const char *addr, const struct value **out,
 		    struct err *e)
 {
-	sqlite3_stmt *st;
+	struct row_reader rd = { .s = s, .a = a };
 
 	*out = NULL;
 	if (sql_query(s, "SELECT facts FROM facts JOIN resources USING (rid) WHERE addr = ?1",
-		      SQL_ARGS(sql_text(addr)), &st, e))
+		      SQL_ARGS(sql_text(addr)), &rd.st, e))
 		return -1;
-	int rc = sql_step(s, st, e);
+	int rc = sql_step(s, rd.st, e);
 	if (rc > 0) {
-		rc = row_json_parse(s, a, st, 0, true, out, e);
-		sql_done(st);
+		rc = row_json(&rd, 0, true, out, e);
+		sql_done(rd.st);
 	}
 	return rc;
 }
 
 int facts_all(struct state *s, struct arena *a, struct value **out, struct err *e)
 {
-	sqlite3_stmt *st;
+	struct row_reader rd = { .s = s, .a = a };
 	int rc;
 
 	*out = value_map(a);
-	if (sql_query(s, "SELECT addr, facts FROM facts JOIN resources USING (rid) ORDER BY addr",
-		      SQL_NO_ARGS, &st, e))
+	if (sql_query(s, "SELECT facts, addr FROM facts JOIN resources USING (rid) ORDER BY addr",
+		      SQL_NO_ARGS, &rd.st, e))
 		return -1;
-	while ((rc = sql_step(s, st, e)) > 0) {
+	while ((rc = sql_step(s, rd.st, e)) > 0) {
 		const struct value *v;
-		if (row_json_parse(s, a, st, 1, true, &v, e)) {
-			sql_done(st);
+		if (row_json(&rd, 0, true, &v, e)) {
+			sql_done(rd.st);
 			return -1;
 		}
-		value_set(*out, sql_col_text(a, st, 0), v);
+		value_set(*out, sql_col_text(a, rd.st, 1), v);
 	}
 	return rc;
 }

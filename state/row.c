@@ -56,24 +56,45 @@ static void mark_unsafe(struct value *v)
 			mark_unsafe(v->map.e[i].val);
 }
 
-int row_json_parse(struct state *s, struct arena *a, sqlite3_stmt *st, int col, bool outside,
-		   const struct value **out, struct err *e)
+static struct str text_at(sqlite3_stmt *st, int col)
 {
 	const char *p = (const char *)sqlite3_column_text(st, col);
-	struct str text = { p, (size_t)sqlite3_column_bytes(st, col) };
+
+	return (struct str){ p, (size_t)sqlite3_column_bytes(st, col) };
+}
+
+static const char *read_text(struct row_reader *r, int col)
+{
+	struct row_memo *m = &r->memo[col];
+	struct str text = text_at(r->st, col);
+
+	if (!text.p)
+		return NULL;
+	if (!m->text.p || !str_eq(m->text, text))
+		m->text = str_dup(r->a, text);
+	return m->text.p;
+}
+
+int row_json(struct row_reader *r, int col, bool outside, const struct value **out, struct err *e)
+{
+	struct row_memo *m = &r->memo[col];
+	struct str text = text_at(r->st, col);
 	struct value *v;
 
 	*out = NULL;
-	if (!p)
+	if (!text.p)
 		return 0;
-	if (json_parse(a, sqlite3_column_name(st, col), text, &v, e)) {
-		struct err why = *e;
-		*e = (struct err){ 0 };
-		return sql_damaged(s->path, why.msg, e);
+	if (!m->value || !str_eq(m->text, text)) {
+		if (json_parse(r->a, sqlite3_column_name(r->st, col), text, &v, e)) {
+			struct err why = *e;
+			*e = (struct err){ 0 };
+			return sql_damaged(r->s->path, why.msg, e);
+		}
+		if (outside)
+			mark_unsafe(v);
+		*m = (struct row_memo){ str_dup(r->a, text), v };
 	}
-	if (outside)
-		mark_unsafe(v);
-	*out = v;
+	*out = m->value;
 	return 0;
 }
 
@@ -140,38 +161,37 @@ static unsigned enum_count(const struct column *c)
 	return n;
 }
 
-static int read_column(struct state *s, sqlite3_stmt *st, int col, struct arena *a,
-		       const struct column *c, void *member, struct err *e)
+static int read_column(struct row_reader *r, int col, const struct column *c, void *member,
+		       struct err *e)
 {
-	if ((c->flags & COL_REQUIRED) && sqlite3_column_type(st, col) == SQLITE_NULL)
-		return sql_damaged(s->path, "a required value is missing", e);
+	if ((c->flags & COL_REQUIRED) && sqlite3_column_type(r->st, col) == SQLITE_NULL)
+		return sql_damaged(r->s->path, "a required value is missing", e);
 	switch (c->type) {
-	case COL_TEXT: *(const char **)member = sql_col_text(a, st, col); return 0;
-	case COL_INT: *(int64_t *)member = sqlite3_column_int64(st, col); return 0;
+	case COL_TEXT: *(const char **)member = read_text(r, col); return 0;
+	case COL_INT: *(int64_t *)member = sqlite3_column_int64(r->st, col); return 0;
 	case COL_ENUM: {
-		int64_t v = sqlite3_column_int64(st, col);
+		int64_t v = sqlite3_column_int64(r->st, col);
 		if (v < 0 || v >= enum_count(c))
-			return sql_damaged(s->path, "a value out of range", e);
+			return sql_damaged(r->s->path, "a value out of range", e);
 		*(unsigned *)member = (unsigned)v;
 		return 0;
 	}
 	case COL_JSON:
-		return row_json_parse(s, a, st, col, c->flags & COL_OUTSIDE,
-				      (const struct value **)member, e);
+		return row_json(r, col, c->flags & COL_OUTSIDE, (const struct value **)member, e);
 	}
 	return 0;
 }
 
-int row_read(struct state *s, sqlite3_stmt *st, struct arena *a, const struct row_type *t,
-	     void *obj, uint64_t *sum, struct err *e)
+int row_read(struct row_reader *r, const struct row_type *t, void *obj, uint64_t *sum,
+	     struct err *e)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		const struct column *c = &t->col[i];
 		if (!(c->flags & COL_UNSUMMED)) {
-			struct sql_arg arg = stored(st, (int)i);
+			struct sql_arg arg = stored(r->st, (int)i);
 			*sum = sum_arg(*sum, &arg);
 		}
-		if (read_column(s, st, (int)i, a, c, (char *)obj + c->offset, e))
+		if (read_column(r, (int)i, c, (char *)obj + c->offset, e))
 			return err_wrap(e, "reading a %s", t->noun);
 	}
 	return 0;

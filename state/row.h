@@ -46,9 +46,29 @@ uint64_t row_sum_text(uint64_t sum, const char *p, size_t n);
  * or a required one missing. */
 must_check int row_args(struct state *s, const struct row_type *t, const void *obj,
 			struct sql_arg *arg, uint64_t *sum, struct err *e);
+/*
+ * Reading many rows of one statement: { .s, .st, .a }. Neighbours mostly hold the same texts (a
+ * pool's nodes want the same), so a text or value that equals the one above it is not copied or
+ * parsed again but shared.
+ */
+struct row_memo {
+	struct str text; /* in the arena */
+	const struct value *value;
+};
+struct row_reader {
+	struct state *s;
+	sqlite3_stmt *st;
+	struct arena *a;
+	struct row_memo memo[ROW_MAX];
+};
+
 /* Fills obj from columns 0 .. n-1 and adds them to *sum. Damage: ERR_IO. */
-must_check int row_read(struct state *s, sqlite3_stmt *st, struct arena *a,
-			const struct row_type *t, void *obj, uint64_t *sum, struct err *e);
+must_check int row_read(struct row_reader *r, const struct row_type *t, void *obj, uint64_t *sum,
+			struct err *e);
+/* JSON in one column; NULL for null. outside: marks texts unsafe. */
+must_check int row_json(struct row_reader *r, int col, bool outside, const struct value **out,
+			struct err *e);
+
 /* The stored form of columns 0 .. n-1, as row_args gave it; borrowed until the next step. */
 void row_stored(sqlite3_stmt *st, struct sql_arg *arg, size_t n);
 struct value *row_export(struct arena *a, const struct row_type *t, const void *obj);
@@ -57,10 +77,8 @@ struct value *row_export(struct arena *a, const struct row_type *t, const void *
 must_check int row_import(const struct value *v, const struct row_type *t, const char *const *also,
 			  void *obj, struct err *e);
 
-/* One value as canonical JSON in s->scratch, and back. what: for messages. */
+/* One value as canonical JSON in s->scratch. what: for messages. */
 must_check int row_json_text(struct state *s, const struct value *v, const char *what,
 			     struct str *out, struct err *e);
-must_check int row_json_parse(struct state *s, struct arena *a, sqlite3_stmt *st, int col,
-			      bool outside, const struct value **out, struct err *e);
 
 #endif

@@ -54,7 +54,8 @@ static int busy(struct state *s, struct err *e)
 
 static int io_failed(struct state *s, struct err *e)
 {
-	int sys = sqlite3_system_errno(s->db);
+	/* For some failed writes SQLite keeps no errno; the thread's is still theirs. */
+	int sys = sqlite3_system_errno(s->db) ? sqlite3_system_errno(s->db) : errno;
 
 	/* SQLite says FULL for ENOSPC alone: a quota and a size limit are the same to the user. */
 	if (sys == ENOSPC || sys == EDQUOT || sys == EFBIG)
@@ -148,6 +149,7 @@ int sql_query(struct state *s, const char *sql, const struct sql_arg *arg, size_
 
 int sql_step(struct state *s, sqlite3_stmt *st, struct err *e)
 {
+	errno = 0;
 	int rc = sqlite3_step(st);
 
 	if (rc == SQLITE_ROW)

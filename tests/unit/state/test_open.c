@@ -317,6 +317,22 @@ static void read_only_file_and_folder(void **data)
 	assert_int_equal(as_nobody(folder_without_write), 0);
 }
 
+/* A state that was emptied must not become a new one, which would build the fleet a second time. */
+static void emptied_state_is_no_new_one(void **data)
+{
+	struct state *s = open_leased();
+
+	(void)data;
+	OK(state_backup(s, NULL, &err));
+	OK(lease_release(s, &err));
+	state_close(s);
+	assert_int_equal(truncate(db, 0), 0);
+	FAILS(state_open(db, "train", STATE_CREATE, &s, &err), ERR_IO, "it was cut off");
+	assert_non_null(strstr(err.hint, "restore the newest backup"));
+	assert_int_equal(truncate(db, 100), 0);
+	FAILS(state_open(db, "train", STATE_CREATE, &s, &err), ERR_IO, "it was cut off");
+}
+
 static void odd_names_work(void **data)
 {
 	struct state *s;
@@ -348,6 +364,7 @@ int main(void)
 		STATE_TEST(many_create_at_once),
 		STATE_TEST(reader_writes_nothing),
 		STATE_TEST(read_only_file_and_folder),
+		STATE_TEST(emptied_state_is_no_new_one),
 		STATE_TEST(odd_names_work),
 	};
 
