@@ -89,8 +89,8 @@ static int ask(const char *path, struct str message, struct deadline d, struct b
 	       struct err *e)
 {
 	scoped(close_fd) int fd = -1;
-	scoped(buf_fini) struct buf out;
-	scoped(buf_fini) struct buf head;
+	scoped(buf_fini) struct buf out = { 0 };
+	scoped(buf_fini) struct buf head = { 0 };
 
 	if (dial(path, d, &fd, e) != 0)
 		return -1;
@@ -110,7 +110,7 @@ int agent_list(struct arena *a, const char *socket, struct deadline d, struct ag
 	       struct err *e)
 {
 	const char request = REQUEST_IDENTITIES;
-	scoped(buf_fini) struct buf reply;
+	scoped(buf_fini) struct buf reply = { 0 };
 
 	buf_init(&reply, REPLY_MAX);
 	if (ask(socket, (struct str){ &request, 1 }, d, &reply, e) != 0)
@@ -133,8 +133,8 @@ int agent_list(struct arena *a, const char *socket, struct deadline d, struct ag
 
 int agent_sign(const struct agent_request *r, struct buf *sig, struct err *e)
 {
-	scoped(buf_fini) struct buf message;
-	scoped(buf_fini) struct buf reply;
+	scoped(buf_fini) struct buf message = { 0 };
+	scoped(buf_fini) struct buf reply = { 0 };
 
 	buf_init(&message, REPLY_MAX);
 	buf_init(&reply, REPLY_MAX);

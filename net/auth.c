@@ -84,7 +84,7 @@ static int sign(struct offer *o, struct str data, struct buf *sig)
 static LIBSSH2_USERAUTH_PUBLICKEY_SIGN_FUNC(on_sign)
 {
 	struct offer *o = *abstract;
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	(void)session;
 	buf_init(&b, 16 << 10);
@@ -144,7 +144,7 @@ enum { REFUSED = 1 };
 /* 0: logged in; REFUSED: the next key; -1: over, *e. what: the key in words. */
 static int offer(struct login *l, struct offer *o, const char *what, struct err *e)
 {
-	scoped(buf_fini) struct buf blob;
+	scoped(buf_fini) struct buf blob = { 0 };
 
 	for (size_t i = 0; i < l->done.n; i++)
 		if (str_eq(l->done.v[i], o->blob))

@@ -155,7 +155,7 @@ static void bcrypt_hash(const uint8_t *pass, const uint8_t *salt, uint8_t out[HA
 static void pbkdf_block(const struct bcrypt_in *in, const uint8_t *pass, uint32_t number,
 			uint8_t out[HASH_BYTES])
 {
-	scoped(buf_fini) struct buf salted;
+	scoped(buf_fini) struct buf salted = { 0 };
 	uint8_t salt[SHA512_DIGEST_LENGTH], tmp[HASH_BYTES];
 	const char be[4] = { (char)(number >> 24), (char)(number >> 16), (char)(number >> 8),
 			     (char)number };

@@ -45,7 +45,7 @@ static const char *become_user(const struct host_become *b)
 static int shell_open(struct host *h, const struct host_become *b, struct deadline d,
 		      struct shell *sh, struct err *e)
 {
-	scoped(buf_fini) struct buf command;
+	scoped(buf_fini) struct buf command = { 0 };
 	struct shell_become sb = { .user = become_user(b), .password = b->password };
 	struct shell_start start;
 

@@ -351,8 +351,8 @@ static int decode_openssh(struct str text, struct buf *raw)
 static int read_openssh(struct str text, struct str passphrase, const char *path, EVP_PKEY **out,
 			struct err *e)
 {
-	scoped(buf_wipe) struct buf raw;
-	scoped(buf_wipe) struct buf plain;
+	scoped(buf_wipe) struct buf raw = { 0 };
+	scoped(buf_wipe) struct buf plain = { 0 };
 	struct sealed s;
 
 	buf_init(&raw, KEY_FILE_MAX);
@@ -626,7 +626,7 @@ int ssh_key_sign(const struct ssh_key *k, struct str alg, struct str data, struc
 
 static int public_from_pub(struct arena *a, struct str text, struct str *blob)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 	struct str type, base64;
 	struct err ignored;
 
@@ -641,7 +641,7 @@ static int public_from_pub(struct arena *a, struct str text, struct str *blob)
 
 int ssh_key_public(struct arena *a, const char *path, struct str *blob, struct err *e)
 {
-	scoped(buf_wipe) struct buf raw;
+	scoped(buf_wipe) struct buf raw = { 0 };
 	struct str text;
 	struct sealed s;
 	struct err ignored;

@@ -18,7 +18,7 @@
 void key_fingerprint(struct str blob, char out[FINGERPRINT_LEN])
 {
 	unsigned char digest[32];
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, 128);
 	EVP_Digest(blob.p, blob.n, digest, NULL, EVP_sha256(), NULL);
@@ -42,7 +42,7 @@ static struct str next_word(struct str *rest)
 
 static bool decode_key(struct arena *a, struct str type, struct str base64, struct str *blob)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 	struct err ignored;
 
 	buf_init(&b, 64 << 10);
@@ -145,8 +145,8 @@ static void looked_up_name(const char *name, int port, char *out, size_t cap)
 
 static bool hashed_match(struct str hosts, const char *name)
 {
-	scoped(buf_fini) struct buf salt;
-	scoped(buf_fini) struct buf want;
+	scoped(buf_fini) struct buf salt = { 0 };
+	scoped(buf_fini) struct buf want = { 0 };
 	struct str rest = str_sub(hosts, 3, SIZE_MAX), part; /* after |1| */
 	uint8_t got[20];
 	struct err ignored;
@@ -267,7 +267,7 @@ static int make_folder(const char *path, struct err *e)
 
 int known_hosts_append(const char *path, const struct known_new *k, struct err *e)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 	char name[NAME_MAX_LEN];
 
 	if (make_folder(path, e) != 0)

@@ -218,7 +218,7 @@ static void filter(struct ssh *s, int method, struct str list, struct buf *out)
 
 bool session_supports(struct ssh *s, int method, struct str any_of)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, 4096);
 	filter(s, method, any_of, &b);
@@ -227,7 +227,7 @@ bool session_supports(struct ssh *s, int method, struct str any_of)
 
 void session_prefer(struct ssh *s, int method, struct str algorithms)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, 4096);
 	filter(s, method, algorithms, &b);

@@ -173,7 +173,7 @@ static void random_mark(char *out, size_t cap, const char *prefix)
  * installed. */
 void shell_command(struct buf *out, const struct shell_become *b, struct shell_start *s)
 {
-	scoped(buf_fini) struct buf script;
+	scoped(buf_fini) struct buf script = { 0 };
 
 	*s = (struct shell_start){ 0 };
 	random_mark(s->ready, sizeof s->ready, "r");
@@ -203,7 +203,7 @@ void shell_command(struct buf *out, const struct shell_become *b, struct shell_s
 static int give_password(struct shell *sh, const struct shell_become *b, struct deadline d,
 			 struct err *e)
 {
-	scoped(buf_wipe) struct buf line;
+	scoped(buf_wipe) struct buf line = { 0 };
 
 	buf_init(&line, b->password.n + 2);
 	buf_addstr(&line, b->password);
@@ -214,8 +214,8 @@ static int give_password(struct shell *sh, const struct shell_become *b, struct 
 static int wait_ready(struct shell *sh, const struct shell_become *b, const struct shell_start *s,
 		      struct deadline d, struct err *e)
 {
-	scoped(buf_fini) struct buf out;
-	scoped(buf_fini) struct buf err;
+	scoped(buf_fini) struct buf out = { 0 };
+	scoped(buf_fini) struct buf err = { 0 };
 	struct str prompt = str_of(s->prompt);
 	bool eof = false, given = false;
 
@@ -358,7 +358,7 @@ static void frame(struct buf *b, const char *mark, struct str script)
 static int send_script(struct shell *sh, const char *mark, const struct shell_run *run,
 		       struct err *e)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, 4 * run->script.n + 1024);
 	frame(&b, mark, run->script);

@@ -39,7 +39,7 @@ int session_load_known(struct ssh *s, struct known_hosts *kh, struct err *e)
 
 void session_prefer_host_keys(struct ssh *s, const struct known_hosts *kh)
 {
-	scoped(buf_fini) struct buf list;
+	scoped(buf_fini) struct buf list = { 0 };
 	int port;
 	const char *name = lookup_name(s, &port);
 

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* net/host.h against a real sshd and against this machine's own sh: the frame, files, becoming,
+ * broken connections. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "net/net.h"
+#include "tests/support/sshd_fixture.h"
+
+static struct fixture F;
+static struct sshd S;
+static struct arena *A;
+static const char *no_sshd, *key;
+
+#define NEED_SSHD()                                     \
+	do {                                            \
+		if (no_sshd) {                          \
+			print_message("%s\n", no_sshd); \
+			skip();                         \
+		}                                       \
+	} while (0)
+
+static struct ssh_target target(void)
+{
+	struct ssh_target t = {
+		.host = "127.0.0.1", .port = S.port, .user = F.user, .no_agent = true
+	};
+
+	VEC_ADD(A, &t.identities) = key;
+	VEC_ADD(A, &t.host_keys) = arena_strdup(A, fixture_line(S.host_pub));
+	return t;
+}
+
+static struct host *open_host(bool local)
+{
+	struct host_opts o = { .name = "node1", .local = local };
+	struct host *h = NULL;
+	struct err e = { 0 };
+
+	if (!local)
+		o.target = target();
+	if (host_open(&o, &h, &e) != 0)
+		fail_msg("host_open: %s (%s)", e.msg, e.hint);
+	return h;
+}
+
+static struct script_result sh(struct host *h, const char *script)
+{
+	struct script_opts o = { .deadline = deadline_in(20000) };
+	struct script_result r;
+	struct err e = { 0 };
+
+	if (host_script(h, A, str_of(script), &o, &r, &e) != 0)
+		fail_msg("%.100s: %s", script, e.msg);
+	return r;
+}
+
+static void expect(struct host *h, const char *script, int status, const char *out, const char *err)
+{
+	struct script_result r = sh(h, script);
+
+	if (r.status != status || strcmp(r.out.p, out) != 0 || (err && strcmp(r.err.p, err) != 0))
+		fail_msg("%s: %d \"%s\" \"%s\"", script, r.status, r.out.p, r.err.p);
+}
+
+/* ---- the frame -------------------------------------------------------------------------------- */
+
+static void frame_cases(struct host *h)
+{
+	struct script_result r;
+
+	expect(h, "echo hello", 0, "hello\n", "");
+	expect(h, "printf x; printf y >&2", 0, "x", "y"); /* no newline at the end */
+	expect(h, "printf '\\n\\n'", 0, "\n\n", "");
+	expect(h, "", 0, "", "");
+	expect(h, "# only a comment", 0, "", "");
+	expect(h, "exit 3", 3, "", "");
+	expect(h, "false", 1, "", "");
+	expect(h, "kill -9 $(exec sh -c 'echo $PPID') ; echo no", 128 + 9, "", NULL);
+	r = sh(h, "if true; then echo");
+	assert_true(r.status != 0);
+	assert_true(r.err.n > 0);
+	r = sh(h, "echo 'unclosed");
+	assert_true(r.status != 0);
+	expect(h, "echo ')'; echo \"it's\"; cat <<'E'\n$HOME `x` \\\nE", 0,
+	       ")\nit's\n$HOME `x` \\\n", "");
+	/* nothing outlives its script */
+	expect(h, "cd /usr; X=1; export X; set -e; umask 077; trap 'echo bye' EXIT; exec 5>&1", 0,
+	       "bye\n", "");
+	expect(h, "echo \"${X-unset} $- $(pwd)\" | grep -c -e '/usr$' -e '^1' -e ' .*e.* '", 1,
+	       "0\n", "");
+	expect(h, "cat; read x; echo \"[$x]\"", 0, "[]\n", ""); /* stdin is empty */
+	expect(h, "sleep 3 & echo on", 0, "on\n", "");		/* does not hang */
+	expect(h, "printf '\\ne0123456789abcdef0123456789abcdef 0\\nb\\n'", 0,
+	       "\ne0123456789abcdef0123456789abcdef 0\nb\n", "");
+	expect(h, "echo $LC_ALL $LANG", 0, "C C\n", "");
+	r = sh(h,
+	       "i=0; while [ $i -lt 256 ]; do printf \"\\\\$(printf %03o $i)\"; i=$((i+1)); done");
+	assert_int_equal(r.out.n, 256);
+	for (int i = 0; i < 256; i++)
+		assert_int_equal((unsigned char)r.out.p[i], i);
+}
+
+static void size_cases(struct host *h)
+{
+	struct script_opts small = { .max_output = 1000 };
+	scoped(buf_fini) struct buf b;
+	struct script_result r;
+	struct err e = { 0 };
+
+	assert_int_equal(host_script(h, A, STR("head -c 5000000 /dev/zero; echo end >&2; exit 7"),
+				     &small, &r, &e),
+			 0);
+	assert_int_equal(r.status, 7);
+	assert_true(r.truncated);
+	assert_int_equal(r.out.n, 1000);
+	assert_string_equal(r.err.p, "end\n");
+	assert_int_equal(host_script(h, A, STR("head -c 1000 /dev/zero"), &small, &r, &e), 0);
+	assert_false(r.truncated);
+	assert_int_equal(r.out.n, 1000);
+	r = sh(h, "head -c 6000000 /dev/zero | tr '\\0' x");
+	assert_int_equal(r.out.n, 6000000);
+	assert_false(r.truncated);
+	/* a big script, quotes and all */
+	buf_init(&b, (size_t)20 << 20);
+	buf_adds(&b, "x='");
+	while (b.n < (size_t)16 << 20)
+		buf_adds(
+			&b,
+			"0123456789abcdef\n\t $`\"\\ 0123456789abcdef0123456789abcdef'\\''0123456789");
+	buf_adds(&b, "'; echo ${#x}");
+	size_t quotes = 0;
+	for (size_t i = 0; i + 3 < b.n; i++)
+		quotes += memcmp(b.p + i, "'\\''", 4) == 0;
+	int64_t want = (int64_t)(b.n - strlen("x='") - strlen("'; echo ${#x}") - 3 * quotes), got;
+	struct script_opts o = { .deadline = deadline_in(60000) };
+	assert_int_equal(host_script(h, A, buf_str(&b), &o, &r, &e), 0);
+	assert_true(str_to_int(str_trim(r.out), &got));
+	assert_int_equal(got, want);
+}
+
+static void frame_main(void *arg)
+{
+	struct host *h = open_host(arg != NULL);
+
+	frame_cases(h);
+	size_cases(h);
+	struct host_stats st = host_stats(h);
+	assert_true(st.round_trips > 20);
+	assert_true(st.bytes_out > (uint64_t)16 << 20);
+	assert_true(st.bytes_in > 11000000);
+	assert_int_equal(strlen(host_boot_id(h)) > 36, 1);
+	host_close(h);
+}
+
+static void run(task_fn *fn, void *arg)
+{
+	struct err e;
+
+	assert_int_equal(loop_run(fn, arg, NULL, &e), 0);
+}
+
+static void test_frame_local(void **state)
+{
+	static int yes;
+
+	(void)state;
+	run(frame_main, &yes);
+}
+
+static void test_frame_ssh(void **state)
+{
+	(void)state;
+	NEED_SSHD();
+	run(frame_main, NULL);
+}
+
+/* ---- time limits and broken connections
+ * ---------------------------------------------------------- */
+
+static void timeout_main(void *arg)
+{
+	struct host *h = open_host(arg != NULL);
+	struct script_opts o = { .deadline = deadline_in(200) };
+	struct script_result r;
+	struct err e = { 0 };
+	int64_t began = clock_now();
+
+	assert_int_equal(host_script(h, A, STR("sleep 60"), &o, &r, &e), -1);
+	assert_int_equal(e.kind, ERR_TIMEOUT);
+	assert_string_equal(e.node, "node1");
+	assert_int_equal(host_script(h, A, STR("echo hi"), NULL, &r, &e), -1); /* marked dead */
+	assert_int_equal(e.kind, ERR_IO);
+	assert_int_equal(host_reconnect(h, 10000, &e), 0);
+	expect(h, "echo again", 0, "again\n", "");
+	host_close(h);
+	assert_true(clock_now() - began < 6000);
+}
+
+static void test_timeout(void **state)
+{
+	static int yes;
+
+	(void)state;
+	run(timeout_main, &yes);
+	if (!no_sshd)
+		run(timeout_main, NULL);
+}
+
+static void killed_main(void *arg)
+{
+	struct host *h = open_host(false);
+	struct script_result r;
+	struct err e = { 0 };
+
+	(void)arg;
+	/* The shell itself dies: the answer cannot come. */
+	assert_int_equal(host_script(h, A, STR("kill -9 $$"), NULL, &r, &e), -1);
+	assert_int_equal(e.kind, ERR_IO);
+	assert_int_equal(host_reconnect(h, 10000, &e), 0);
+	/* The server dies in the middle. */
+	struct script_opts o = { .deadline = deadline_in(10000) };
+	struct group g;
+	group_init(&g);
+	sshd_stop(&S);
+	assert_int_equal(host_script(h, A, STR("echo hi"), &o, &r, &e), -1);
+	assert_int_equal(e.kind, ERR_IO);
+	assert_int_equal(host_reconnect(h, 700, &e), -1);
+	assert_int_equal(e.kind, ERR_TIMEOUT);
+	assert_non_null(strstr(e.msg, "Connection refused"));
+	sshd_restart(&S);
+	assert_int_equal(host_reconnect(h, 10000, &e), 0);
+	expect(h, "echo back", 0, "back\n", "");
+	host_close(h);
+}
+
+static void test_killed(void **state)
+{
+	(void)state;
+	NEED_SSHD();
+	run(killed_main, NULL);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	A = arena_new("test");
+	no_sshd = fixture_begin(&F);
+	if (no_sshd)
+		return 0;
+	key = fixture_key(&F, "id", "ed25519", "", NULL);
+	key = arena_strdup(A, key);
+	fixture_authorize(&F, key);
+	sshd_start(&F, &S, "main", "ed25519", "");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	sshd_stop(&S);
+	fixture_end(&F);
+	arena_free(A);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_frame_local),
+		cmocka_unit_test(test_frame_ssh),
+		cmocka_unit_test(test_timeout),
+		cmocka_unit_test(test_killed),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
