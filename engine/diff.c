@@ -246,6 +246,7 @@ static void diff_both(struct arena *a, const struct diff_input *in, struct diff_
 	}
 	if (todo->action == CHANGE_REPLACE)
 		add_unknown(a, in->fields, todo);
+	todo->in_service = in->node && (!in->status || strcmp(in->status, "running") == 0);
 	out->change = todo;
 }
 
@@ -257,7 +258,7 @@ static void diff_unwanted(struct arena *a, const struct diff_input *in, struct d
 
 	c->before = shown_attrs(a, in->fields, present(in));
 	out->change = c;
-	if (gone && in->recorded && !in->interrupted) {
+	if (gone && in->recorded && !in->interrupted && !in->deleting) {
 		out->drift = change_new(a, in, CHANGE_DELETE, CAUSE_OUTSIDE, "deleted outside");
 		out->drift->before = c->before;
 	}
@@ -276,8 +277,10 @@ void diff_resource(struct arena *a, const struct diff_input *in, struct diff_out
 	}
 	if (in->interrupted && (gone || !in->seen || (in->status && strcmp(in->status, "building") == 0))) {
 		out->change = to_make(a, in, CAUSE_SPEC, "its creation was interrupted");
-	} else if (!recorded) {
+	} else if (!recorded || (gone && in->deleting)) {
 		out->change = to_make(a, in, CAUSE_SPEC, "not there");
+	} else if (in->deleting) {
+		out->change = diff_force_replace(a, in, NULL, "its deletion was interrupted");
 	} else if (gone) {
 		out->change = to_make(a, in, CAUSE_OUTSIDE, "deleted outside");
 		out->change->before = shown_attrs(a, in->fields, in->recorded);
@@ -300,6 +303,7 @@ struct change *diff_force_replace(struct arena *a, const struct diff_input *in, 
 		return c; /* made or gone anyway */
 	}
 	c->action = CHANGE_REPLACE;
+	c->in_service = in->node != NULL;
 	c->unknown.n = 0;
 	add_unknown(a, in->fields, c);
 	return c;
@@ -358,6 +362,7 @@ void diff_config(struct arena *a, const struct diff_config_input *in, struct dif
 		out->change = config_change(a, in, cause, cause == CAUSE_OUTSIDE ? "changed outside" : "the fleet changed");
 	if (!out->change)
 		return;
+	out->change->in_service = in->recorded != NULL;
 	copy_fields(a, p, cause, out->change);
 	if (!p || !p->probed)
 		VEC_ADD(a, &out->change->unknown) = "configuration";

@@ -24,6 +24,7 @@ struct diff_input {
 	struct diff_deps recorded_deps;
 	const char *id; /* recorded or, after an interrupted create, seen */
 	bool interrupted; /* a create is in the journal without an end */
+	bool deleting;	  /* a delete is in the journal without an end */
 	bool tainted;	  /* recorded as left unfinished */
 	bool looked;	  /* the provider was asked; false: the record stands for what is there */
 	const struct value *seen; /* NULL: not there */

@@ -78,6 +78,7 @@ struct change {
 	VEC(struct field_change) fields;
 	VEC(const char *) unknown; /* paths known after apply */
 	bool effect_reboot, effect_drain;
+	bool in_service; /* the node serves now: counts against the pool's max_unavailable while it is worked on */
 	VEC(size_t) deps;	  /* indices into plan.changes: made (configured) before this is made */
 	VEC(size_t) undone_first; /* indices into plan.changes: deleted before this is deleted */
 	const char *shape; /* changes with equal shape differ only in the node: shown as one line */
@@ -98,6 +99,7 @@ struct plan {
 	const struct value *outputs; /* evaluated where known */
 	uint64_t probe_trips; /* scripts sent to nodes while observing */
 	size_t probed_nodes;
+	VEC(const char *) probed; /* their names: plan_verify asks the same */
 };
 
 enum plan_mode { PLAN_APPLY, PLAN_DESTROY, PLAN_REFRESH_ONLY };

@@ -288,13 +288,14 @@ static void add_observations(struct builder *b, struct plan *p)
 		if (r->cfg.drift && wide)
 			VEC_ADD(b->a, &p->drift) = r->cfg.drift;
 		const struct node_probe *probe = r->config.probe;
-		if (probe && probe->probed)
-			p->probed_nodes++;
+		if (probe && (probe->probed || probe->unreachable))
+			VEC_ADD(b->a, &p->probed) = r->config.node;
 		if (probe)
 			p->probe_trips += probe->trips;
 		if (probe && probe->unreachable)
 			VEC_ADD(b->a, &p->unreachable) = r->config.node;
 	}
+	p->probed_nodes = p->probed.n;
 	for (size_t i = 0; i < p->drift.n; i++)
 		shape(b->a, p->drift.v[i]);
 }

@@ -82,6 +82,8 @@ struct value *change_value(struct arena *a, const struct change *c)
 	value_set(m, "fields", fields);
 	value_set(m, "unknown", texts(a, c->unknown.v, c->unknown.n));
 	value_set(m, "effects", effects(a, c));
+	if (c->in_service)
+		value_set(m, "in_service", value_bool(a, true));
 	value_set(m, "deps", indices(a, c->deps.v, c->deps.n));
 	value_set(m, "undone_first", indices(a, c->undone_first.v, c->undone_first.n));
 	set_text(a, m, "shape", c->shape);
@@ -124,6 +126,7 @@ struct value *plan_value(struct arena *a, const struct plan *p)
 	value_set(m, "changes", changes(a, p->changes.v, p->changes.n));
 	value_set(m, "drift", changes(a, p->drift.v, p->drift.n));
 	value_set(m, "unreachable", texts(a, p->unreachable.v, p->unreachable.n));
+	value_set(m, "probed", texts(a, p->probed.v, p->probed.n));
 	value_set(m, "summary", summary(a, p));
 	set_value(m, "outputs", p->outputs);
 	return m;
@@ -249,6 +252,7 @@ int change_read(struct arena *a, const struct value *v, struct change **out, str
 	c->config_digest = get_text(a, v, "config_digest");
 	if (!c->addr || !c->kind || !c->provider || action < 0 || cause < 0)
 		return err_set(e, ERR_CONFLICT, "a change is incomplete");
+	c->in_service = value_get_bool(v, "in_service", false);
 	c->action = (enum change_action)action;
 	c->cause = (enum change_cause)cause;
 	const struct value *unknown = value_get(v, "unknown"), *fx = value_get(v, "effects");
@@ -305,7 +309,7 @@ static int read_changes(struct arena *a, const struct value *v, struct plan *p, 
 int plan_read(struct arena *a, const struct value *v, struct plan **out, struct err *e)
 {
 	struct plan *p = arena_obj(a, struct plan);
-	const struct value *sum = value_get(v, "summary"), *un = value_get(v, "unreachable");
+	const struct value *sum = value_get(v, "summary"), *un = value_get(v, "unreachable"), *probed = value_get(v, "probed");
 
 	p->cluster = get_text(a, v, "cluster");
 	p->is_destroy = value_get_bool(v, "destroy", false);
@@ -320,6 +324,10 @@ int plan_read(struct arena *a, const struct value *v, struct plan **out, struct 
 	for (size_t i = 0; un && un->kind == V_LIST && i < un->list.n; i++)
 		if (un->list.v[i]->kind == V_STR)
 			VEC_ADD(a, &p->unreachable) = str_cstr(a, un->list.v[i]->s);
+	for (size_t i = 0; probed && probed->kind == V_LIST && i < probed->list.n; i++)
+		if (probed->list.v[i]->kind == V_STR)
+			VEC_ADD(a, &p->probed) = str_cstr(a, probed->list.v[i]->s);
+	p->probed_nodes = p->probed.n;
 	if (!p->cluster)
 		return err_set(e, ERR_CONFLICT, "it names no cluster");
 	if (copy_digest(v, "spec_digest", p->spec_digest, e) || copy_digest(v, "observed_digest", p->observed_digest, e) ||

@@ -46,6 +46,7 @@ struct resource_type {
 	const char *kind; /* "machine", "network" */
 	const struct field *fields; /* rows of a plain struct; engine uses name, flags, fallback and doc */
 	int64_t create_timeout_ms, delete_timeout_ms;
+	int64_t settle_ms; /* how long after a request was lost its object may still appear; 0: the "no" of find is final at once */
 	/* All objects of this kind that bear the cluster's mark. One bulk read. NULL: the provider can't tell; what is recorded is taken
 	 * as seen (machines that exist). */
 	int (*list)(struct provider *p, struct arena *a, struct resources_seen *out, struct err *e);

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Why a token is used again: a create that a killed run sent may reach the provider after we have looked and found nothing. Repeating it under the same token makes
+ * one object whichever arrives first; under a new token it would make two.
+ */
+#include "engine/make.h"
+
+#include "engine/fault.h"
+#include "engine/keys.h"
+#include "engine/retry.h"
+
+#define CREATE_BUDGET_MS 1800000
+#define DELETE_BUDGET_MS 900000
+#define FIND_BUDGET_MS	 60000
+
+static void tell_retry(struct engine *en, const char *addr, const struct err *why)
+{
+	struct engine_event ev = { .type = "retry", .addr = addr, .text = why->msg, .err = why };
+
+	context_emit(en, &ev);
+}
+
+static int64_t budget(int64_t type_ms, int64_t fallback)
+{
+	return type_ms > 0 ? type_ms : fallback;
+}
+
+/* ---- asking ---- */
+
+static int find_token(struct engine *en, struct arena *a, const struct engine_provider *ep, const struct resource_type *t,
+		      const char *token, struct resource_seen **out, struct err *e)
+{
+	struct retry again = retry_within(FIND_BUDGET_MS);
+
+	for (;;) {
+		struct err now = { 0 };
+		*out = NULL;
+		if (!t->find(ep->p, a, token, out, &now))
+			return 0;
+		*e = now;
+		if ((now.kind != ERR_BUSY && now.kind != ERR_TIMEOUT) || !retry_again(&again, e))
+			return -1;
+		tell_retry(en, NULL, &now);
+	}
+}
+
+int make_find(struct engine *en, struct arena *a, const struct journal_row *row, struct resource_seen **out, struct err *e)
+{
+	struct engine_provider *ep;
+
+	if (context_provider(en, row->provider, &ep, e))
+		return -1;
+	const struct resource_type *t = want_type(ep->type, row->kind);
+	if (!t)
+		return err_set(e, ERR_SPEC, "provider \"%s\" knows no %s in this version", row->provider, row->kind);
+	return find_token(en, a, ep, t, row->token, out, e);
+}
+
+int make_gone(struct engine *en, const struct engine_provider *ep, const struct resource_type *t, const char *id, struct err *e)
+{
+	struct retry again = retry_within(budget(t->delete_timeout_ms, DELETE_BUDGET_MS));
+
+	for (;;) {
+		struct err now = { 0 };
+		if (!t->destroy(ep->p, id, &now) || now.kind == ERR_NOT_FOUND)
+			return 0;
+		*e = now;
+		/* Deleting twice is deleting once, so a lost reply is simply asked again. */
+		if ((now.kind != ERR_BUSY && now.kind != ERR_TIMEOUT) || !retry_again(&again, e))
+			return -1;
+		tell_retry(en, NULL, &now);
+	}
+}
+
+/* ---- create ---- */
+
+struct creation {
+	struct work *w;
+	struct arena *a;
+	const struct want_item *item;
+	struct engine_provider *ep;
+	struct resource_want want;
+	struct journal_row row;
+	struct value *host_keys;
+	const struct journal_row *older; /* an open intent whose token is used again */
+	struct resource_seen *seen;
+};
+
+/* The reply was lost: was it made? Asks for a while, since what was made may show late. */
+static int look_up(struct creation *c, struct err *e)
+{
+	for (int i = 0; i < 4; i++) {
+		if (find_token(c->w->en, c->a, c->ep, c->item->type, c->want.token, &c->seen, e))
+			return -1;
+		if (c->seen || task_sleep(i * 250 + 50, e))
+			return c->seen ? 0 : -1;
+	}
+	return 0;
+}
+
+static int call_create(struct creation *c, struct err *e)
+{
+	const struct resource_type *t = c->item->type;
+	struct retry again = retry_within(budget(t->create_timeout_ms, CREATE_BUDGET_MS));
+
+	for (;;) {
+		struct err now = { 0 };
+		c->seen = NULL;
+		if (!t->create(c->ep->p, c->a, &c->want, &c->seen, &now) && c->seen)
+			return 0;
+		if (now.kind == ERR_NONE)
+			err_set(&now, ERR_BUG, "the provider made nothing and reported no error");
+		*e = now;
+		if (now.kind == ERR_TIMEOUT) {
+			struct err look = { 0 };
+			if (look_up(c, &look)) {
+				*e = look.kind == ERR_CANCELLED ? look : now;
+				return -1;
+			}
+			if (c->seen)
+				return 0;
+		} else if (now.kind != ERR_BUSY) {
+			return -1;
+		}
+		if (!retry_again(&again, e))
+			return -1;
+		tell_retry(c->w->en, c->item->addr, &now);
+	}
+}
+
+static const struct value *deps_attrs(struct creation *c)
+{
+	struct value *m = value_map(c->a);
+
+	for (size_t i = 0; i < c->item->deps.n; i++) {
+		const struct state_resource *r = work_recorded(c->w, c->item->deps.v[i]);
+		if (r && r->attrs)
+			value_set(m, r->addr, r->attrs);
+	}
+	return m;
+}
+
+/* Only the public half outlives the step. When an older try may have made the machine, its key counts as well. */
+static int add_host_key(struct creation *c, struct err *e)
+{
+	struct ssh_keypair k;
+	const struct value *old = c->older ? value_get(c->older->want, "host_keys") : NULL;
+
+	if (keys_generate(c->a, c->item->name, &k, e))
+		return -1;
+	struct value *pair = value_map(c->a);
+	struct value text = { .kind = V_STR, .s = k.private_text };
+	value_set(pair, "private", value_secret(c->a, &text));
+	value_set(pair, "public", value_cstr(c->a, k.public_line));
+	c->want.host_key = pair;
+	c->host_keys = value_list(c->w->a);
+	value_add(c->w->a, c->host_keys, value_cstr(c->w->a, k.public_line));
+	for (size_t i = 0; old && old->kind == V_LIST && i < old->list.n && i < 8; i++)
+		value_add(c->w->a, c->host_keys, value_copy(c->w->a, old->list.v[i]));
+	return 0;
+}
+
+/* Enough to settle the intent without the spec. */
+static const struct value *journal_want(struct creation *c)
+{
+	struct value *m = value_map(c->a), *deps = value_list(c->a);
+
+	value_set(m, "name", value_cstr(c->a, c->item->name));
+	value_set(m, "provider_type", value_cstr(c->a, c->item->provider_type->name));
+	if (c->item->pool)
+		value_set(m, "pool", value_cstr(c->a, c->item->pool));
+	value_set(m, "attrs", c->item->sealed);
+	for (size_t i = 0; i < c->item->deps.n; i++)
+		value_add(c->a, deps, value_cstr(c->a, c->item->deps.v[i]));
+	value_set(m, "deps", deps);
+	if (c->host_keys)
+		value_set(m, "host_keys", c->host_keys);
+	return m;
+}
+
+static int prepare(struct creation *c, const struct change *ch, struct err *e)
+{
+	char token[TOKEN_LEN];
+
+	c->item = map_getc(&c->w->want.by_addr, ch->addr);
+	if (!c->item)
+		return err_set(e, ERR_CONFLICT, "%s is not in the spec any more", ch->addr);
+	if (context_provider(c->w->en, c->item->provider, &c->ep, e))
+		return -1;
+	c->older = map_getc(&c->w->open, ch->addr);
+	rand_token(token);
+	c->want = (struct resource_want){
+		.addr = c->item->addr,
+		.name = c->item->name,
+		.token = c->older && c->older->token ? c->older->token : arena_strdup(c->a, token),
+		.attrs = c->item->attrs,
+		.deps = deps_attrs(c),
+	};
+	if (c->item->node && c->item->type->reach && c->item->provider_type->owns_hosts) {
+		c->want.admin_key = c->w->admin_key;
+		if (add_host_key(c, e))
+			return -1;
+	}
+	c->row = (struct journal_row){
+		.addr = c->item->addr,
+		.action = "create",
+		.token = c->want.token,
+		.provider = c->item->provider,
+		.kind = c->item->kind,
+		.want = journal_want(c),
+	};
+	return 0;
+}
+
+static int creation_row(struct creation *c, enum resource_status status, struct state_resource **out, struct err *e)
+{
+	struct made m = {
+		.addr = c->item->addr,
+		.kind = c->item->kind,
+		.provider = c->item->provider,
+		.provider_type = c->item->provider_type->name,
+		.name = c->item->name,
+		.pool = c->item->pool,
+		.token = c->want.token,
+		.want = c->item->sealed,
+		.host_keys = c->host_keys,
+		.deps = c->item->deps.v,
+		.n_deps = c->item->deps.n,
+		.seen = c->seen,
+		.status = status,
+	};
+
+	return work_row(c->w, &m, out, e);
+}
+
+static int settle_older(struct creation *c, struct err *e)
+{
+	if (!c->older)
+		return 0;
+	map_put(&c->w->open, str_of(c->item->addr), NULL);
+	return work_settle(c->w, c->older, JOURNAL_DONE, NULL, NULL, e);
+}
+
+/* Errors after which the provider says that it made nothing. For others it is asked. */
+static bool made_nothing(enum err_kind k)
+{
+	return k == ERR_QUOTA || k == ERR_CAPACITY || k == ERR_AUTH || k == ERR_SPEC || k == ERR_USAGE || k == ERR_NOT_FOUND;
+}
+
+/* The create failed for good. Something half-made is recorded as tainted, so that the next plan replaces it. */
+static int settle_failure(struct creation *c, const struct err *why, struct err *e)
+{
+	struct err look = { 0 };
+	struct state_resource *r = NULL;
+	enum journal_outcome outcome = JOURNAL_FAILED;
+
+	if (why->kind == ERR_CANCELLED)
+		return 0; /* the intent stays open: the next run finds out */
+	c->seen = NULL;
+	if (!made_nothing(why->kind) && find_token(c->w->en, c->a, c->ep, c->item->type, c->want.token, &c->seen, &look))
+		outcome = JOURNAL_UNKNOWN;
+	if (why->kind == ERR_TIMEOUT && !c->seen)
+		outcome = JOURNAL_UNKNOWN; /* stays open: a later try uses the same token */
+	if (c->seen && creation_row(c, RES_TAINTED, &r, e))
+		return -1;
+	if (work_settle(c->w, &c->row, outcome, why, r, e))
+		return -1;
+	if (outcome == JOURNAL_FAILED && settle_older(c, e))
+		return -1;
+	return work_event(c->w, c->item->addr, "create failed", why, e);
+}
+
+int make_create(struct work *w, struct arena *a, const struct change *ch, struct err *e)
+{
+	struct creation c = { .w = w, .a = a };
+	struct state_resource *r;
+	struct err journal = { 0 };
+
+	if (prepare(&c, ch, e))
+		return -1;
+	fault_point("create.before");
+	if (work_intent(w, &c.row, e))
+		return -1;
+	fault_point("create.intent");
+	if (call_create(&c, e)) {
+		if (settle_failure(&c, e, &journal))
+			*e = journal;
+		return err_on(e, ch->addr, ch->node);
+	}
+	fault_point("create.done");
+	c.row.request = c.seen->request;
+	if (creation_row(&c, RES_READY, &r, e) || work_settle(w, &c.row, JOURNAL_DONE, NULL, r, e) || settle_older(&c, e) ||
+	    work_event(w, ch->addr, "created", NULL, e))
+		return -1;
+	/* What was seen before is not what is there now. */
+	map_put(&w->en->seen, str_of(r->addr), NULL);
+	fault_point("create.settled");
+	w->result->created++;
+	return 0;
+}
+
+/* ---- update ---- */
+
+/* Keys that were asked for once and are no more become null: told to the provider, or it would keep them. */
+static const struct value *with_nulls(struct arena *a, const struct resource_type *t, const struct value *want,
+				      const struct value *was)
+{
+	struct value *m = value_merge(a, want, value_map(a), false);
+
+	for (const struct field *f = t->fields; f && f->name; f++)
+		if (!(f->flags & FIELD_COMPUTED) && value_get(was, f->name) && !value_get(want, f->name))
+			value_set(m, f->name, value_null(a));
+	return m;
+}
+
+static int call_update(struct creation *c, const char *id, struct err *e)
+{
+	const struct resource_type *t = c->item->type;
+	struct retry again = retry_within(budget(t->create_timeout_ms, CREATE_BUDGET_MS));
+
+	for (;;) {
+		struct err now = { 0 };
+		c->seen = NULL;
+		if (!t->update(c->ep->p, c->a, id, &c->want, &c->seen, &now) && c->seen)
+			return 0;
+		if (now.kind == ERR_NONE)
+			err_set(&now, ERR_BUG, "the provider changed it and told nothing");
+		*e = now;
+		/* An update says what shall be, so it may be repeated whatever became of it. */
+		if ((now.kind != ERR_BUSY && now.kind != ERR_TIMEOUT) || !retry_again(&again, e))
+			return -1;
+		tell_retry(c->w->en, c->item->addr, &now);
+	}
+}
+
+int make_update(struct work *w, struct arena *a, const struct change *ch, struct err *e)
+{
+	struct creation c = { .w = w, .a = a };
+	const struct state_resource *old = work_recorded(w, ch->addr);
+	struct state_resource *r;
+	struct err journal = { 0 };
+
+	if (!old || !old->id)
+		return err_set(e, ERR_CONFLICT, "%s is not recorded", ch->addr);
+	if (prepare(&c, ch, e))
+		return -1;
+	c.want.token = old->token;
+	c.want.attrs = with_nulls(a, c.item->type, c.item->attrs, old->want);
+	c.row.action = "update";
+	c.row.token = old->token;
+	c.host_keys = value_get(old->attrs, "host_keys");
+	if (work_intent(w, &c.row, e))
+		return -1;
+	fault_point("update.intent");
+	if (call_update(&c, old->id, e)) {
+		if (e->kind != ERR_CANCELLED && (work_settle(w, &c.row, JOURNAL_FAILED, e, NULL, &journal) ||
+						 work_event(w, ch->addr, "update failed", e, &journal)))
+			*e = journal;
+		return err_on(e, ch->addr, ch->node);
+	}
+	fault_point("update.done");
+	c.row.request = c.seen->request;
+	if (creation_row(&c, RES_READY, &r, e))
+		return -1;
+	r->config_digest = old->config_digest;
+	r->created_ms = old->created_ms;
+	if (old->status == RES_TAINTED && old->config_digest)
+		r->status = RES_TAINTED; /* its configuration is still to be mended */
+	if (work_settle(w, &c.row, JOURNAL_DONE, NULL, r, e) || work_event(w, ch->addr, "updated", NULL, e))
+		return -1;
+	map_put(&w->en->seen, str_of(r->addr), NULL);
+	w->result->updated++;
+	return 0;
+}
+
+/* ---- delete ---- */
+
+int make_delete(struct work *w, struct arena *a, const struct change *ch, struct err *e)
+{
+	const struct state_resource *old = work_recorded(w, ch->addr);
+	struct journal_row row = { .addr = ch->addr, .action = "delete", .provider = ch->provider, .kind = ch->kind };
+	struct engine_provider *ep;
+	struct err journal = { 0 };
+	struct value *want = value_map(a);
+
+	if (!old)
+		return 0; /* gone already */
+	if (context_provider(w->en, old->provider, &ep, e))
+		return -1;
+	const struct resource_type *t = want_type(ep->type, old->kind);
+	if (!t)
+		return err_set(e, ERR_SPEC, "provider \"%s\" knows no %s in this version", old->provider, old->kind);
+	row.token = old->token;
+	if (old->id)
+		value_set(want, "id", value_cstr(a, old->id));
+	row.want = want;
+	if (work_intent(w, &row, e))
+		return -1;
+	fault_point("delete.intent");
+	if (old->id && make_gone(w->en, ep, t, old->id, e)) {
+		if (e->kind != ERR_CANCELLED && (work_settle(w, &row, JOURNAL_FAILED, e, NULL, &journal) ||
+						 work_event(w, ch->addr, "delete failed", e, &journal)))
+			*e = journal;
+		return err_on(e, ch->addr, ch->node);
+	}
+	fault_point("delete.done");
+	if (work_settle_gone(w, &row, e) || work_event(w, ch->addr, "deleted", NULL, e))
+		return -1;
+	map_put(&w->en->seen, str_of(ch->addr), NULL);
+	fault_point("delete.settled");
+	w->result->destroyed++;
+	return 0;
+}
+
+/* A create that was never recorded and is not wanted any more. What shows up after all is deleted. */
+static int drop_open(struct work *w, struct arena *a, const struct journal_row *open, struct err *e)
+{
+	struct resource_seen *seen;
+	struct engine_provider *ep;
+	struct err why = { 0 };
+
+	if (context_provider(w->en, open->provider, &ep, e))
+		return -1;
+	const struct resource_type *t = want_type(ep->type, open->kind);
+	int64_t young = t ? t->settle_ms - (clock_wall() - open->at_ms) : 0;
+	if (young > 0 && task_sleep(young, e))
+		return -1;
+	if (make_find(w->en, a, open, &seen, e))
+		return -1;
+	if (seen && make_gone(w->en, ep, t, seen->id, e))
+		return -1;
+	err_set(&why, ERR_NOT_FOUND, seen ? "it was deleted again" : "it never happened");
+	map_put(&w->open, str_of(open->addr), NULL);
+	return work_settle(w, open, JOURNAL_FAILED, &why, NULL, e);
+}
+
+int make_forget(struct work *w, struct arena *a, const struct change *ch, struct err *e)
+{
+	const struct journal_row *open = map_getc(&w->open, ch->addr);
+
+	if (open && drop_open(w, a, open, e))
+		return -1;
+	if (!work_recorded(w, ch->addr))
+		return 0;
+	if (state_resource_del(w->commit.state, ch->addr, e) || work_event(w, ch->addr, "forgotten", NULL, e))
+		return -1;
+	map_put(&w->recorded, str_of(ch->addr), NULL);
+	return 0;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A run from its lease to its last line: plan_apply of engine.h.
+ *
+ * What a plan rests on must still hold when the lease is ours. If an earlier run was killed, its intents are settled first, and since that moves the record the plan is
+ * made again; it is done only if it holds nothing that was not agreed to.
+ */
+#include "engine/apply.h"
+#include "engine/keys.h"
+#include "engine/outputs.h"
+#include "engine/planner.h"
+#include "engine/pool_config.h"
+#include "engine/recover.h"
+#include "engine/refresh.h"
+#include "engine/world.h"
+
+struct run {
+	struct engine *en;
+	struct arena *a;
+	const struct plan *plan;
+	const char *command;
+	struct work w;
+	char id[RUN_ID_LEN];
+	bool begun; /* its row is in the history */
+};
+
+static int stale(struct err *e)
+{
+	err_set(e, ERR_CONFLICT, "the state was changed by another run since the plan was made");
+	return err_hint(e, "look at a new plan and apply that");
+}
+
+static enum plan_mode mode_of(const struct plan *p)
+{
+	return p->is_destroy ? PLAN_DESTROY : p->is_refresh ? PLAN_REFRESH_ONLY : PLAN_APPLY;
+}
+
+static int settle_and_replan(struct run *r, const struct journal_rows *open, struct err *e)
+{
+	struct recover_report report = { 0 };
+	struct planner_ask ask = { .mode = mode_of(r->plan), .no_refresh = r->en->o.no_refresh };
+	struct plan *fresh;
+
+	if (recover_settle(r->en, r->a, open, &report, e) || planner_run(r->en, r->a, &ask, &fresh, e))
+		return -1;
+	if (!plan_covers(r->a, r->plan, fresh)) {
+		err_set(e, ERR_CONFLICT, "an earlier run left steps unfinished; now that they are settled, the plan is another one");
+		return err_hint(e, "look at the new plan and apply that");
+	}
+	r->plan = fresh;
+	return 0;
+}
+
+static int check_ground(struct run *r, struct err *e)
+{
+	struct journal_rows open;
+	int64_t serial;
+	char spec[SHA256_HEX];
+
+	if (context_serial(r->en, &serial, e))
+		return -1;
+	if (serial != r->plan->state_serial)
+		return stale(e);
+	if (pool_config_spec_digest(r->en, spec, e))
+		return -1;
+	if (!r->plan->is_destroy && strcmp(spec, r->plan->spec_digest) != 0) {
+		err_set(e, ERR_CONFLICT, "the spec (or a playbook, role or variable) was changed since the plan was made");
+		return err_hint(e, "look at a new plan and apply that");
+	}
+	if (context_intents(r->en, r->a, &open, e))
+		return -1;
+	return open.v.n ? settle_and_replan(r, &open, e) : 0;
+}
+
+static bool makes_nodes(const struct plan *p)
+{
+	for (size_t i = 0; i < p->changes.n; i++) {
+		const struct change *c = p->changes.v[i];
+		if (c->node && (c->action == CHANGE_CREATE || c->action == CHANGE_REPLACE || c->action == CHANGE_UPDATE))
+			return true;
+	}
+	return false;
+}
+
+/* Asked before anything is made: is all there that the providers in question need on this machine? */
+static int ask_doctors(struct run *r, struct err *e)
+{
+	struct map asked;
+
+	map_init(&asked, r->a);
+	for (size_t i = 0; i < r->plan->changes.n; i++) {
+		const struct change *c = r->plan->changes.v[i];
+		struct engine_provider *ep;
+		if (map_getc(&asked, c->provider))
+			continue;
+		map_put(&asked, str_of(c->provider), r);
+		if (context_provider(r->en, c->provider, &ep, e))
+			return -1;
+		struct provider_open o = {
+			.cluster = r->en->o.cluster,
+			.spec = ep->spec,
+			.state_dir = r->en->o.state_dir,
+			.self = r->en->o.self,
+		};
+		if (ep->type->doctor && ep->type->doctor(&o, e))
+			return err_wrap(e, "provider \"%s\"", c->provider);
+	}
+	return 0;
+}
+
+static int begin(struct run *r, struct err *e)
+{
+	const char *path, *id;
+	struct state_run row = {
+		.id = r->id,
+		.command = r->command,
+		.who = r->en->o.who,
+		.spec_digest = r->plan->spec_digest,
+		.plan_digest = r->plan->digest,
+	};
+
+	if (check_ground(r, e) || ask_doctors(r, e))
+		return -1;
+	if (makes_nodes(r->plan) && keys_admin(r->a, r->en->o.state_dir, true, &path, &r->w.admin_key, e))
+		return -1;
+	if (state_run_begin(r->en->o.state, r->a, &row, &id, e))
+		return -1;
+	r->begun = true;
+	committer_init(&r->w.commit, r->a, r->en->o.state);
+	return context_record_providers(r->en, e) || work_load(&r->w, e) ? -1 : 0;
+}
+
+static int walk(struct run *r, struct err *e)
+{
+	struct planner_ask ask = { .mode = PLAN_REFRESH_ONLY };
+	struct plan *now;
+
+	if (!r->plan->is_refresh) {
+		world_make(r->en, &r->w.recorded);
+		return apply_walk(&r->w, r->plan, e);
+	}
+	return planner_run(r->en, r->a, &ask, &now, e) || refresh_record(&r->w, now, e) ? -1 : 0;
+}
+
+static int add_outputs(struct run *r, struct err *e)
+{
+	struct map attrs;
+
+	if (r->plan->is_destroy)
+		return 0;
+	map_init(&attrs, r->a);
+	for (size_t i = 0; i < r->w.recorded.n; i++) {
+		const struct state_resource *row = r->w.recorded.e[i].val;
+		if (row && row->pool)
+			map_put(&attrs, str_of(row->addr), (void *)row->attrs);
+	}
+	return outputs_make(r->en, r->a, &attrs, &r->w.result->outputs, e);
+}
+
+/* Who is in the fleet, as the configured nodes know it: kept only when every node was told. */
+static int record_fleet(struct run *r, struct err *e)
+{
+	const struct apply_result *res = r->w.result;
+	char now[SHA256_HEX];
+	const char *was;
+
+	if (res->failed || res->skipped || r->plan->is_destroy || r->plan->is_refresh || !r->en->o.fleet || r->en->o.limit ||
+	    r->en->o.targets || r->en->o.excludes)
+		return 0;
+	planner_fleet_digest(r->en, now);
+	if (context_meta(r->en, r->a, META_FLEET, &was, e))
+		return -1;
+	return was && strcmp(was, now) == 0 ? 0 : state_meta_put(r->en->o.state, META_FLEET, now, e);
+}
+
+static const struct value *summary(struct arena *a, const struct apply_result *r)
+{
+	struct value *m = value_map(a);
+
+	value_set(m, "created", value_int(a, (int64_t)r->created));
+	value_set(m, "updated", value_int(a, (int64_t)r->updated));
+	value_set(m, "destroyed", value_int(a, (int64_t)r->destroyed));
+	value_set(m, "configured", value_int(a, (int64_t)r->configured));
+	value_set(m, "failed", value_int(a, (int64_t)r->failed));
+	value_set(m, "skipped", value_int(a, (int64_t)r->skipped));
+	return m;
+}
+
+static int end(struct run *r, bool ok, struct err *e)
+{
+	const struct apply_result *res = r->w.result;
+	const char *result = !ok || (res->failed && !res->done) ? "failed" :
+			     res->stopped			? "cancelled" :
+			     res->failed || res->skipped	? "partial" :
+								  "ok";
+
+	if (journal_flush(r->en->o.state, e))
+		return -1;
+	return r->begun ? state_run_end(r->en->o.state, r->id, result, summary(r->a, res), e) : 0;
+}
+
+int plan_apply(struct engine *en, struct arena *a, const struct plan *p, const char *command, struct apply_result *out, struct err *e)
+{
+	struct run r = { .en = en, .a = a, .plan = p, .command = command, .w = { .en = en, .a = a, .result = out } };
+	struct err late = { 0 };
+
+	*out = (struct apply_result){ 0 };
+	if (!en->o.state)
+		return err_set(e, ERR_BUG, "a plan was to be applied without a state");
+	if (context_check(en, e))
+		return -1;
+	state_run_id(r.id);
+	if (lease_take(en->o.state, r.id, command, e))
+		return -1;
+	en->run = out->run = arena_strdup(a, r.id);
+	int rc = begin(&r, e);
+	if (!rc)
+		rc = walk(&r, e);
+	if (!rc)
+		rc = add_outputs(&r, e) || record_fleet(&r, e) ? -1 : 0;
+	/* What ended the run is told rather than what that made impossible afterwards. */
+	if (end(&r, rc == 0, rc ? &late : e))
+		rc = -1;
+	if (lease_release(en->o.state, rc ? &late : e))
+		rc = -1;
+	en->run = NULL;
+	return rc;
+}

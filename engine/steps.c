@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rolling: a node in service counts as unavailable from the first step that disturbs it until its last step is done; a node whose step failed stays so, which
+ * is what stops a bad change from rolling over a whole pool. Only the first step of a node waits for room, in a lane of its own kind, so a
+ * head that must wait never blocks a step that may go.
+ */
+#include "engine/steps.h"
+
+#include "engine/graph.h"
+
+static size_t index_of(struct map *m, const char *key)
+{
+	return (size_t)(uintptr_t)map_getc(m, key) - 1; /* SIZE_MAX if absent */
+}
+
+static void index_put(struct map *m, const char *key, size_t i)
+{
+	map_put(m, str_of(key), (void *)(uintptr_t)(i + 1));
+}
+
+struct maker {
+	struct steps *s;
+	const struct plan *p;
+	const struct steps_limits *l;
+	size_t *make, *unmake; /* change -> step + 1 */
+	struct graph g;
+};
+
+static bool unmakes(const struct change *c)
+{
+	return c->action == CHANGE_DELETE || c->action == CHANGE_REPLACE || c->action == CHANGE_FORGET;
+}
+
+static size_t pool_of(struct maker *m, const char *name)
+{
+	struct steps *s = m->s;
+	size_t i = index_of(&s->pool_by_name, name);
+
+	if (i != SIZE_MAX)
+		return i;
+	index_put(&s->pool_by_name, name, s->pools.n);
+	VEC_ADD(s->a, &s->pools) = (struct step_pool){ .name = name, .may_be_down = m->l->may_be_down(m->l->arg, name) };
+	return s->pools.n - 1;
+}
+
+static size_t provider_of(struct maker *m, const char *name)
+{
+	struct steps *s = m->s;
+	size_t i = index_of(&s->provider_by_name, name);
+
+	if (i != SIZE_MAX)
+		return i;
+	index_put(&s->provider_by_name, name, s->providers.n);
+	VEC_ADD(s->a, &s->providers) = (struct step_provider){ .name = name, .limit = m->l->creates(m->l->arg, name) };
+	return s->providers.n - 1;
+}
+
+static size_t unit_of(struct maker *m, const struct change *c)
+{
+	struct steps *s = m->s;
+	size_t i = index_of(&s->unit_by_addr, c->addr);
+
+	if (i == SIZE_MAX) {
+		i = s->units.n;
+		index_put(&s->unit_by_addr, c->addr, i);
+		VEC_ADD(s->a, &s->units) = (struct step_unit){ .pool = SIZE_MAX };
+		if (c->node)
+			s->nodes++;
+	}
+	struct step_unit *u = &s->units.v[i];
+	if (c->pool && c->action != CHANGE_DELETE && c->action != CHANGE_FORGET)
+		u->pool = pool_of(m, c->pool);
+	u->disrupts |= c->in_service;
+	return i;
+}
+
+static size_t add_step(struct maker *m, const struct change *c, enum step_part part)
+{
+	struct steps *s = m->s;
+	size_t unit = unit_of(m, c);
+
+	VEC_ADD(s->a, &s->v) = (struct step){ .c = c, .part = part, .unit = unit };
+	s->units.v[unit].left++;
+	return s->v.n; /* + 1 */
+}
+
+static void add_steps(struct maker *m)
+{
+	for (size_t i = 0; i < m->p->changes.n; i++) {
+		const struct change *c = m->p->changes.v[i];
+		if (unmakes(c))
+			m->unmake[i] = add_step(m, c, PART_UNMAKE);
+		if (c->action == CHANGE_CONFIGURE)
+			m->make[i] = add_step(m, c, PART_CONFIGURE);
+		else if (c->action != CHANGE_DELETE && c->action != CHANGE_FORGET)
+			m->make[i] = add_step(m, c, PART_MAKE);
+	}
+}
+
+static void edge(struct maker *m, size_t before, size_t after)
+{
+	if (!before || !after)
+		return;
+	graph_edge(&m->g, before - 1, after - 1);
+	VEC_ADD(m->s->a, &m->s->v.v[before - 1].next) = after - 1;
+	m->s->v.v[after - 1].waiting++;
+}
+
+static void add_edges(struct maker *m)
+{
+	for (size_t i = 0; i < m->p->changes.n; i++) {
+		const struct change *c = m->p->changes.v[i];
+		edge(m, m->unmake[i], m->make[i]);
+		for (size_t k = 0; k < c->deps.n; k++)
+			edge(m, m->make[c->deps.v[k]], m->make[i]);
+		for (size_t k = 0; k < c->undone_first.n; k++)
+			edge(m, m->unmake[c->undone_first.v[k]], m->unmake[i]);
+	}
+}
+
+static size_t lane_of(struct maker *m, size_t step)
+{
+	static const char *const parts[] = { "unmake", "make", "configure" };
+	struct steps *s = m->s;
+	const struct step *x = &s->v.v[step];
+	const struct step_unit *u = &s->units.v[x->unit];
+	bool rolling = u->disrupts && u->pool != SIZE_MAX && x->waiting == 0;
+	bool creates = x->part == PART_MAKE && x->c->action != CHANGE_UPDATE;
+	const char *key = arena_printf(s->a, "%s %s %s %d %d", x->c->provider, x->c->pool ? x->c->pool : "", parts[x->part], rolling, creates);
+	size_t i = index_of(&s->lane_by_key, key);
+
+	if (i != SIZE_MAX)
+		return i;
+	index_put(&s->lane_by_key, key, s->lanes.n);
+	VEC_ADD(s->a, &s->lanes) = (struct step_lane){
+		.key = key,
+		.rolling = rolling,
+		.creates = creates ? provider_of(m, x->c->provider) : SIZE_MAX,
+	};
+	return s->lanes.n - 1;
+}
+
+static void make_ready(struct steps *s, size_t i)
+{
+	s->v.v[i].state = STEP_READY;
+	VEC_ADD(s->a, &s->lanes.v[s->v.v[i].lane].ready) = i;
+}
+
+int steps_make(struct arena *a, const struct plan *p, const struct steps_limits *l, struct steps *out, struct err *e)
+{
+	struct maker m = { .s = out, .p = p, .l = l };
+	struct graph_list order = { 0 };
+
+	*out = (struct steps){ .a = a };
+	map_init(&out->lane_by_key, a);
+	map_init(&out->unit_by_addr, a);
+	map_init(&out->pool_by_name, a);
+	map_init(&out->provider_by_name, a);
+	m.make = arena_array(a, size_t, p->changes.n + 1);
+	m.unmake = arena_array(a, size_t, p->changes.n + 1);
+	add_steps(&m);
+	graph_init(&m.g, a, out->v.n);
+	add_edges(&m);
+	if (!graph_order(&m.g, &order))
+		return err_set(e, ERR_CONFLICT, "the plan's changes wait for each other: %s", out->v.v[order.v.v[0]].c->addr);
+	for (size_t i = 0; i < out->v.n; i++) {
+		out->v.v[i].lane = lane_of(&m, i);
+		if (!out->v.v[i].waiting)
+			make_ready(out, i);
+	}
+	return 0;
+}
+
+/* Can the head of this lane begin? */
+static bool may_begin(const struct steps *s, const struct step_lane *l)
+{
+	if (l->head == l->ready.n)
+		return false;
+	if (l->creates != SIZE_MAX) {
+		const struct step_provider *p = &s->providers.v[l->creates];
+		if (p->limit && p->running >= p->limit)
+			return false;
+	}
+	if (!l->rolling)
+		return true;
+	const struct step_unit *u = &s->units.v[s->v.v[l->ready.v[l->head]].unit];
+	const struct step_pool *pool = &s->pools.v[u->pool];
+	return u->holds || !pool->may_be_down || pool->down < pool->may_be_down;
+}
+
+static size_t begin(struct steps *s, struct step_lane *l)
+{
+	size_t i = l->ready.v[l->head++];
+	struct step_unit *u = &s->units.v[s->v.v[i].unit];
+
+	s->v.v[i].state = STEP_RUNNING;
+	s->running++;
+	if (l->creates != SIZE_MAX)
+		s->providers.v[l->creates].running++;
+	if (l->rolling && !u->holds) {
+		u->holds = true;
+		s->pools.v[u->pool].down++;
+	}
+	return i;
+}
+
+size_t steps_take(struct steps *s)
+{
+	for (size_t k = 0; k < s->lanes.n; k++) {
+		size_t at = (s->next_lane + k) % s->lanes.n;
+		if (!may_begin(s, &s->lanes.v[at]))
+			continue;
+		s->next_lane = at + 1;
+		return begin(s, &s->lanes.v[at]);
+	}
+	return SIZE_MAX;
+}
+
+static size_t skip_behind(struct steps *s, size_t failed)
+{
+	struct graph_list todo = { 0 };
+	size_t n = 0;
+
+	VEC_ADD(s->a, &todo.v) = failed;
+	while (todo.v.n) {
+		const struct step *x = &s->v.v[todo.v.v[--todo.v.n]];
+		for (size_t k = 0; k < x->next.n; k++) {
+			struct step *y = &s->v.v[x->next.v[k]];
+			if (y->state != STEP_WAITING)
+				continue;
+			y->state = STEP_SKIPPED;
+			n++;
+			VEC_ADD(s->a, &todo.v) = x->next.v[k];
+		}
+	}
+	return n;
+}
+
+size_t steps_end(struct steps *s, size_t i, bool ok)
+{
+	struct step *x = &s->v.v[i];
+	struct step_lane *l = &s->lanes.v[x->lane];
+	struct step_unit *u = &s->units.v[x->unit];
+
+	s->running--;
+	if (l->creates != SIZE_MAX)
+		s->providers.v[l->creates].running--;
+	x->state = ok ? STEP_DONE : STEP_FAILED;
+	if (!ok)
+		return skip_behind(s, i);
+	if (--u->left == 0 && u->holds) {
+		u->holds = false;
+		s->pools.v[u->pool].down--;
+	}
+	for (size_t k = 0; k < x->next.n; k++) {
+		struct step *y = &s->v.v[x->next.v[k]];
+		if (--y->waiting == 0 && y->state == STEP_WAITING)
+			make_ready(s, x->next.v[k]);
+	}
+	return 0;
+}
+
+size_t steps_skip_rest(struct steps *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->v.n; i++) {
+		if (s->v.v[i].state != STEP_WAITING && s->v.v[i].state != STEP_READY)
+			continue;
+		s->v.v[i].state = STEP_SKIPPED;
+		n++;
+	}
+	return n;
+}

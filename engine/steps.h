@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * engine/steps.h - a plan's changes as steps that can be walked: a replacement is an unmaking and a making, each in its place. Pure.
+ *
+ * Steps that are ready wait in lanes, so that what limits one pool or provider does not hold up another.
+ */
+#ifndef MUSTER_ENGINE_STEPS_H
+#define MUSTER_ENGINE_STEPS_H
+
+#include "engine/engine.h"
+
+enum step_part { PART_UNMAKE, PART_MAKE, PART_CONFIGURE };
+enum step_state { STEP_WAITING, STEP_READY, STEP_RUNNING, STEP_DONE, STEP_FAILED, STEP_SKIPPED };
+
+struct step {
+	const struct change *c;
+	enum step_part part;
+	enum step_state state;
+	size_t waiting; /* steps before it that are not done */
+	VEC(size_t) next;
+	size_t unit; /* of steps.units: the machine, with all of its steps */
+	size_t lane;
+	int64_t started;
+};
+
+/* One node's steps together: while it is worked on it may be unavailable. */
+struct step_unit {
+	bool disrupts; /* it is in service now */
+	bool holds;    /* counted as unavailable */
+	size_t left;   /* steps not finished */
+	size_t pool;   /* of steps.pools; SIZE_MAX: not a node */
+};
+
+struct step_pool {
+	const char *name;
+	int64_t may_be_down, down;
+};
+
+struct step_lane {
+	const char *key;
+	size_t creates; /* of steps.providers */
+	bool rolling;	/* its steps begin to disrupt a node: they need room in may_be_down */
+	VEC(size_t) ready;
+	size_t head;
+};
+
+struct step_provider {
+	const char *name;
+	int64_t limit, running; /* creates at a time; limit 0: none */
+};
+
+struct steps {
+	struct arena *a;
+	VEC(struct step) v;
+	VEC(struct step_unit) units;
+	VEC(struct step_pool) pools;
+	VEC(struct step_lane) lanes;
+	VEC(struct step_provider) providers;
+	struct map lane_by_key, unit_by_addr, pool_by_name, provider_by_name;
+	size_t nodes;	/* machines among the units */
+	size_t next_lane;
+	int64_t running;
+};
+
+struct steps_limits {
+	/* How many nodes of a pool may be down at a time, and creates of a provider run at a time; 0: no limit. */
+	int64_t (*may_be_down)(void *arg, const char *pool);
+	int64_t (*creates)(void *arg, const char *provider);
+	void *arg;
+};
+
+must_check int steps_make(struct arena *a, const struct plan *p, const struct steps_limits *l, struct steps *out, struct err *e);
+/* The next step that may begin now, taken; SIZE_MAX: none. */
+size_t steps_take(struct steps *s);
+/* Its end: frees what waited for it, or skips it (and all behind it) when it failed. Gives the number skipped. */
+size_t steps_end(struct steps *s, size_t i, bool ok);
+/* Everything not begun is skipped. Gives the number. */
+size_t steps_skip_rest(struct steps *s);
+
+#endif
