@@ -315,7 +315,7 @@ static int nothing_worked(struct login *l, const char *hint, struct err *e)
 static int log_in(struct login *l, struct err *e)
 {
 	const struct ssh_target *t = &l->s->t;
-	const char *agent = t->no_agent ? NULL : env_get("SSH_AUTH_SOCK");
+	const char *agent = t->no_agent ? NULL : t->agent ? t->agent : env_get("SSH_AUTH_SOCK");
 	struct err why = { 0 };
 	int rc = REFUSED;
 

@@ -23,7 +23,8 @@ struct ssh_target {
 	const char *user; /* NULL: the local user's name */
 	const char *netns; /* NULL, or a path (/run/netns/x): the socket is made inside that network namespace */
 	VEC(const char *) identities;  /* private key files, tried in order after the agent's */
-	bool no_agent;		       /* don't ask SSH_AUTH_SOCK */
+	bool no_agent;		       /* don't ask an agent */
+	const char *agent;	       /* the agent's socket; NULL: SSH_AUTH_SOCK */
 	bool identities_only;	       /* from the agent only keys that are in identities */
 	struct str passphrase;	       /* for encrypted key files; secret */
 	VEC(const char *) known_hosts; /* files, checked in order; the first is appended to by accept-new */
