@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* playbooks/list.h - the modules: one line each, in the order of the documentation. */
+/* playbooks/list.h - the modules: one line each here and one in list.c, in the order of the
+ * documentation. */
 #ifndef MUSTER_PLAYBOOKS_LIST_H
 #define MUSTER_PLAYBOOKS_LIST_H
 
@@ -7,6 +8,40 @@
 
 /* files */
 extern const struct module module_file;
+extern const struct module module_copy;
+extern const struct module module_template;
+extern const struct module module_lineinfile;
+extern const struct module module_stat;
+extern const struct module module_blockinfile;
+extern const struct module module_replace;
+extern const struct module module_ini_file;
+/* packages and services */
+extern const struct module module_apt;
+extern const struct module module_package;
+extern const struct module module_service;
+extern const struct module module_systemd;
+/* accounts */
+extern const struct module module_user;
+extern const struct module module_group;
+extern const struct module module_authorized_key;
+/* the kernel and the host's name */
+extern const struct module module_sysctl;
+extern const struct module module_hostname;
+/* commands */
+extern const struct module module_command;
+extern const struct module module_shell;
+/* the host and its connection */
+extern const struct module module_setup;
+extern const struct module module_ping;
+extern const struct module module_reboot;
+extern const struct module module_wait_for_connection;
+/* of the controller */
+extern const struct module module_set_fact;
+extern const struct module module_debug;
+extern const struct module module_assert;
+extern const struct module module_fail;
+extern const struct module module_meta;
+extern const struct module module_include_vars;
 
 extern const struct module *const module_list[]; /* NULL-terminated */
 

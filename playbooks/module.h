@@ -30,7 +30,8 @@ enum module_flags {
 	MODULE_LOST = 8, /* what was known about the host is worth nothing afterwards, also when
 			    nothing changed */
 	MODULE_ANY_ARGS = 16, /* argument names are the user's own (set_fact) */
-	MODULE_NO_CHECK = 32, /* in check mode it is skipped unless nothing needs to be done */
+	MODULE_FRESH =
+		32, /* its answer must not rest on a picture older than the patches before it */
 };
 
 /* One call of a module: a task (or one item of its loop) on one host. Borrowed for the call of the
@@ -43,7 +44,9 @@ struct mod_call {
 	bool check; /* nothing will be changed: decide the same, but what cannot be decided yet may
 		       be passed over */
 	bool diff;  /* fill in before and after texts, fetch contents for them */
-	const struct scope *scope;   /* names, for template */
+	const struct scope *scope; /* names, for template */
+	void **memo; /* starts NULL: probe may leave work here that check and patch of the same call
+			use */
 	const char *const *src_dirs; /* where relative src are looked for, with files/ or templates/
 					in between; NULL-terminated */
 };
@@ -60,6 +63,10 @@ struct changes {
 	const char *msg; /* why it failed or was skipped */
 	void *want;	 /* check's word to patch, in the arena */
 };
+
+/* Returned by probe beside 0 and -1: what it needs to know first is not known yet (an unknown value
+ * in a template). */
+#define PROBE_LATER 1
 
 struct module {
 	const char *name;

@@ -41,14 +41,14 @@ void patch_raw(struct patch *p, const char *text)
 }
 
 /*
- * put PATH MODE OWNER GROUP VALIDATE BACKUP, content in base64 on stdin; "" for what is not asked
- * for. The temporary file is private until it has its owner; an old file's owner and mode are taken
- * over with stat, since chown --reference is not everywhere.
+ * put PATH MODE OWNER GROUP VALIDATE BACKUP REPLACE_LINK, content in base64 on stdin; "" for what
+ * is not asked for. The temporary file is private until it has its owner; an old file's owner and
+ * mode are taken over with stat, since chown --reference is not everywhere.
  */
 static const char put_function[] =
 	"put() {\n"
 	"f=$1\n"
-	"[ ! -h \"$f\" ] || f=$(readlink -f -- \"$f\")\n"
+	"[ ! -h \"$f\" ] || [ -n \"$7\" ] || f=$(readlink -f -- \"$f\")\n"
 	"d=${f%/*}; [ \"$d\" != \"$f\" ] || d=.\n"
 	"[ -d \"${d:-/}\" ] || { printf 'Destination directory %s does not exist\\n' \"$d\"; exit 1; }\n"
 	"t=$(mktemp \"${d:-/}/.muster.XXXXXX\")\n"
@@ -107,5 +107,6 @@ void patch_put(struct patch *p, const struct patch_file *f)
 	proc_quote(b, str_of(f->group));
 	buf_addc(b, ' ');
 	quote_validate(b, f->validate);
-	buf_adds(b, f->backup ? " 1\n" : " ''\n");
+	buf_adds(b, f->backup ? " 1" : " ''");
+	buf_adds(b, f->replace_link ? " 1\n" : "\n");
 }

@@ -36,8 +36,9 @@ struct patch_file {
 	const char *group;
 	const char *validate; /* command with %s for the temporary name, or NULL */
 	bool backup;
+	bool replace_link; /* a symbolic link is replaced, else what it leads to is written */
 };
-/* Writes beside the path and renames. A symbolic link is followed. Fails with Ansible's words when
+/* Writes beside the path and renames. Fails with Ansible's words when
  * the folder is missing. */
 void patch_put(struct patch *p, const struct patch_file *f);
 /* Functions that fragments use, once at the top of a script. */

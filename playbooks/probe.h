@@ -33,6 +33,7 @@ enum probe_kind {
 	PROBE_ACCESS,  /* key: path; what of r, w, x the user may */
 	PROBE_PASSWD,  /* key: user; the line of getent passwd */
 	PROBE_GROUP,   /* key: group; the line of getent group */
+	PROBE_GROUPS,  /* key: user; "USER : PRIMARY OTHER...", the names of its groups */
 	PROBE_SHADOW,  /* key: user; the line of getent shadow; secret */
 	PROBE_PACKAGE, /* key: Debian package[:arch]; "name\tarch\twant ok state\tversion" */
 	PROBE_UNIT,    /* key: systemd unit; "LoadState=...\nActiveState=...\n" */

@@ -56,6 +56,7 @@ NAMED_KIND(sha256, "sha256sum --")
 NAMED_KIND(sha1, "sha1sum --")
 NAMED_KIND(passwd, "getent passwd --")
 NAMED_KIND(group, "getent group --")
+NAMED_KIND(groups, "groups --")
 NAMED_KIND(shadow, "getent shadow --")
 NAMED_KIND(package,
 	   "dpkg-query -W -f '${binary:Package}\\t${Architecture}\\t${Status}\\t${Version}\\n' --")
@@ -175,6 +176,15 @@ static void keys_digest(struct arena *a, struct str line, struct str *key,
 	buf_fini(&b);
 }
 
+/* "NAME : GROUP..." */
+static void keys_groups(struct arena *a unused_arg, struct str line, struct str *key,
+			struct str *also unused_arg)
+{
+	size_t at = str_find(line, STR(" : "));
+
+	*key = str_sub(line, 0, at == SIZE_MAX ? line.n : at);
+}
+
 static void keys_colon(struct arena *a unused_arg, struct str line, struct str *key,
 		       struct str *also unused_arg)
 {
@@ -183,16 +193,19 @@ static void keys_colon(struct arena *a unused_arg, struct str line, struct str *
 	*key = str_sub(line, 0, at == SIZE_MAX ? line.n : at);
 }
 
-/* "libc6:amd64": asked for by either name. */
-static void keys_package(struct arena *a unused_arg, struct str line, struct str *key,
-			 struct str *also)
+/* "libc6:amd64\tamd64\t..." or "bash\tamd64\t...": asked for with or without the architecture. */
+static void keys_package(struct arena *a, struct str line, struct str *key, struct str *also)
 {
-	size_t tab = str_find_char(line, '\t'), colon;
+	struct str rest = line, arch = STR_NONE;
+	size_t colon;
 
-	*key = str_sub(line, 0, tab == SIZE_MAX ? line.n : tab);
+	str_next(&rest, '\t', key);
+	str_next(&rest, '\t', &arch);
 	colon = str_find_char(*key, ':');
 	if (colon != SIZE_MAX)
 		*also = str_sub(*key, 0, colon);
+	else
+		*also = str_of(arena_printf(a, STR_FMT ":" STR_FMT, STR_ARG(*key), STR_ARG(arch)));
 }
 
 const struct probe_kind_row probe_kinds[PROBE_KINDS] = {
@@ -208,6 +221,7 @@ const struct probe_kind_row probe_kinds[PROBE_KINDS] = {
 	[PROBE_ACCESS] = { "access", SHAPE_LINES, emit_access, NULL },
 	[PROBE_PASSWD] = { "passwd", SHAPE_NAMED, emit_passwd, keys_colon },
 	[PROBE_GROUP] = { "group", SHAPE_NAMED, emit_group, keys_colon },
+	[PROBE_GROUPS] = { "groups", SHAPE_NAMED, emit_groups, keys_groups },
 	[PROBE_SHADOW] = { "shadow", SHAPE_NAMED, emit_shadow, keys_colon },
 	[PROBE_PACKAGE] = { "package", SHAPE_NAMED, emit_package, keys_package },
 	[PROBE_UNIT] = { "unit", SHAPE_LINES, emit_unit, NULL },
