@@ -49,8 +49,9 @@ int work_settle(struct work *w, const struct journal_row *row, enum journal_outc
 		const struct state_resource *put, struct err *e)
 {
 	const char *request = row->request ? row->request : why && why->request[0] ? why->request : NULL;
+	struct journal_result result = { .outcome = outcome, .request = request, .error = error_text(w, why), .put = put };
 
-	if (journal_settle(w->commit.state, row->seq, outcome, request, error_text(w, why), put, NULL, e))
+	if (journal_settle(w->commit.state, row->seq, &result, e))
 		return -1;
 	if (put)
 		map_put(&w->recorded, str_of(put->addr), (void *)put);
@@ -60,7 +61,9 @@ int work_settle(struct work *w, const struct journal_row *row, enum journal_outc
 
 int work_settle_gone(struct work *w, const struct journal_row *row, struct err *e)
 {
-	if (journal_settle(w->commit.state, row->seq, JOURNAL_DONE, row->request, NULL, NULL, row->addr, e))
+	struct journal_result result = { .outcome = JOURNAL_DONE, .request = row->request, .del = row->addr };
+
+	if (journal_settle(w->commit.state, row->seq, &result, e))
 		return -1;
 	map_put(&w->recorded, str_of(row->addr), NULL);
 	commit_kick(&w->commit);

@@ -77,18 +77,17 @@ int journal_intent(struct state *s, const struct journal_row *row, int64_t *seq,
 	return 0;
 }
 
-static int mark(struct state *s, int64_t seq, enum journal_outcome outcome, const char *request,
-		const char *error, struct err *e)
+static int mark(struct state *s, int64_t seq, const struct journal_result *r, struct err *e)
 {
 	/* Unknown stays open: it is settled when somebody has looked. */
-	int64_t settled = outcome == JOURNAL_UNKNOWN ? 0 : clock_wall();
+	int64_t settled = r->outcome == JOURNAL_UNKNOWN ? 0 : clock_wall();
 
 	if (sql_exec(
 		    s,
 		    "UPDATE journal SET outcome = ?2, request = coalesce(?3, request), error = ?4, "
 		    "settled_ms = ?5 WHERE seq = ?1 AND outcome IN (0, 3)",
-		    SQL_ARGS(sql_int(seq), sql_int(outcome), sql_text(request), sql_text(error),
-			     sql_int(settled)),
+		    SQL_ARGS(sql_int(seq), sql_int(r->outcome), sql_text(r->request),
+			     sql_text(r->error), sql_int(settled)),
 		    e))
 		return -1;
 	if (sqlite3_changes(s->db))
@@ -97,20 +96,18 @@ static int mark(struct state *s, int64_t seq, enum journal_outcome outcome, cons
 		       (long long)seq);
 }
 
-int journal_settle(struct state *s, int64_t seq, enum journal_outcome outcome, const char *request,
-		   const char *error, const struct state_resource *put, const char *del,
-		   struct err *e)
+int journal_settle(struct state *s, int64_t seq, const struct journal_result *r, struct err *e)
 {
-	if (outcome == JOURNAL_INTENT)
+	if (r->outcome == JOURNAL_INTENT)
 		return err_set(e, ERR_BUG, "an intent is no outcome");
 	if (group_begin(s, e) || write_begin(s, WRITE_COUNTED, e))
 		return -1;
-	int rc = mark(s, seq, outcome, request, error, e);
-	if (!rc && del)
-		rc = sql_exec(s, "DELETE FROM resources WHERE addr = ?1", SQL_ARGS(sql_text(del)),
-			      e);
-	if (!rc && put)
-		rc = state_resource_put(s, put, e);
+	int rc = mark(s, seq, r, e);
+	if (!rc && r->del)
+		rc = sql_exec(s, "DELETE FROM resources WHERE addr = ?1",
+			      SQL_ARGS(sql_text(r->del)), e);
+	if (!rc && r->put)
+		rc = state_resource_put(s, r->put, e);
 	return write_end(s, rc, e);
 }
 

@@ -151,11 +151,16 @@ struct journal_rows {
  * journal_flush before it acts. */
 must_check int journal_intent(struct state *s, const struct journal_row *row, int64_t *seq,
 			      struct err *e);
-/* Outcome and resource change in one transaction: `put` (or NULL) is stored and `del` (or NULL)
- * removed with it. */
-must_check int journal_settle(struct state *s, int64_t seq, enum journal_outcome outcome,
-			      const char *request, const char *error,
-			      const struct state_resource *put, const char *del, struct err *e);
+struct journal_result {
+	enum journal_outcome outcome; /* not INTENT; UNKNOWN leaves the row open */
+	const char *request;	      /* NULL keeps what is there */
+	const char *error;
+	const struct state_resource *put; /* stored with it, or NULL */
+	const char *del;		  /* address removed with it (absent is fine), or NULL */
+};
+/* Outcome and resource change in one transaction. ERR_CONFLICT: the row is settled already. */
+must_check int journal_settle(struct state *s, int64_t seq, const struct journal_result *r,
+			      struct err *e);
 /* Commits the group: all writes since its first intent or settle share one transaction and one
  * fsync. -1: none of them was stored (also when a full disk undid the group earlier; writes in
  * between are refused, so that none is lost unseen). */

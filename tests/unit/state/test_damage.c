@@ -38,7 +38,7 @@ static struct str make_original(void)
 		OK(state_facts_put(s, name_of(i), sample_value(i, "facts"), &err));
 		OK(state_event_add(s, NULL, name_of(i), "created", NULL, &err));
 	}
-	OK(journal_settle(s, seq, JOURNAL_DONE, NULL, NULL, NULL, NULL, &err));
+	OK(journal_settle(s, seq, &(struct journal_result){ .outcome = JOURNAL_DONE }, &err));
 	OK(journal_flush(s, &err));
 	OK(lease_release(s, &err));
 	state_close(s);
@@ -262,8 +262,8 @@ static int fill(struct state *s)
 		/* Nothing of the group may be reported as stored. */
 		if (journal_is_dirty(s)) {
 			struct err why = { 0 };
-			int dirty = journal_settle(s, seq, JOURNAL_DONE, NULL, NULL, NULL, NULL,
-						   &why);
+			int dirty = journal_settle(
+				s, seq, &(struct journal_result){ .outcome = JOURNAL_DONE }, &why);
 			CHECK(journal_flush(s, &why) == -1 || dirty == 0);
 		}
 		return i;

@@ -47,15 +47,26 @@ static void intent_is_open_until_settled(void **data)
 	assert_int_equal(value_get_int(row->want, "n", 0), 4);
 	assert_true(row->at_ms > 0 && row->settled_ms == 0);
 
-	OK(journal_settle(s, a, JOURNAL_DONE, "req-1", NULL, sample("node.a[0]"), NULL, &err));
-	OK(journal_settle(s, b, JOURNAL_UNKNOWN, "req-2", "no answer", NULL, NULL, &err));
+	OK(journal_settle(s, a,
+			  &(struct journal_result){ .outcome = JOURNAL_DONE,
+						    .request = "req-1",
+						    .put = sample("node.a[0]") },
+			  &err));
+	OK(journal_settle(s, b,
+			  &(struct journal_result){ .outcome = JOURNAL_UNKNOWN,
+						    .request = "req-2",
+						    .error = "no answer" },
+			  &err));
 	OK(journal_flush(s, &err));
 	OK(journal_open_rows(s, arena, &rows, &err));
 	assert_int_equal(rows.v.n, 1);
 	assert_int_equal(rows.v.v[0]->outcome, JOURNAL_UNKNOWN);
 	assert_string_equal(rows.v.v[0]->request, "req-2");
 	assert_string_equal(rows.v.v[0]->error, "no answer");
-	OK(journal_settle(s, b, JOURNAL_FAILED, NULL, "quota", NULL, "node.a[0]", &err));
+	OK(journal_settle(s, b,
+			  &(struct journal_result){
+				  .outcome = JOURNAL_FAILED, .error = "quota", .del = "node.a[0]" },
+			  &err));
 	OK(journal_flush(s, &err));
 	OK(journal_open_rows(s, arena, &rows, &err));
 	assert_int_equal(rows.v.n, 0);
@@ -76,13 +87,19 @@ static void settle_twice_is_refused(void **data)
 
 	(void)data;
 	int64_t a = intent(s, "a");
-	OK(journal_settle(s, a, JOURNAL_DONE, NULL, NULL, NULL, NULL, &err));
-	FAILS(journal_settle(s, a, JOURNAL_FAILED, NULL, NULL, sample("a"), NULL, &err),
+	OK(journal_settle(s, a, &(struct journal_result){ .outcome = JOURNAL_DONE }, &err));
+	FAILS(journal_settle(
+		      s, a,
+		      &(struct journal_result){ .outcome = JOURNAL_FAILED, .put = sample("a") },
+		      &err),
 	      ERR_CONFLICT, "settled");
-	FAILS(journal_settle(s, 99, JOURNAL_DONE, NULL, NULL, sample("a"), NULL, &err),
+	FAILS(journal_settle(
+		      s, 99,
+		      &(struct journal_result){ .outcome = JOURNAL_DONE, .put = sample("a") },
+		      &err),
 	      ERR_CONFLICT, "not there");
-	FAILS(journal_settle(s, a, JOURNAL_INTENT, NULL, NULL, NULL, NULL, &err), ERR_BUG,
-	      "no outcome");
+	FAILS(journal_settle(s, a, &(struct journal_result){ .outcome = JOURNAL_INTENT }, &err),
+	      ERR_BUG, "no outcome");
 	OK(journal_flush(s, &err));
 	OK(state_resource_find(s, arena, "a", &got, &err));
 	assert_null(got);
@@ -99,9 +116,12 @@ static void settle_is_whole(void **data)
 	(void)data;
 	int64_t a = intent(s, "a"), b = intent(s, "b");
 	bad->kind = NULL;
-	FAILS(journal_settle(s, a, JOURNAL_DONE, NULL, NULL, bad, NULL, &err), ERR_BUG,
-	      "without kind");
-	OK(journal_settle(s, b, JOURNAL_DONE, NULL, NULL, sample("b"), NULL, &err));
+	FAILS(journal_settle(s, a, &(struct journal_result){ .outcome = JOURNAL_DONE, .put = bad },
+			     &err),
+	      ERR_BUG, "without kind");
+	OK(journal_settle(s, b,
+			  &(struct journal_result){ .outcome = JOURNAL_DONE, .put = sample("b") },
+			  &err));
 	OK(journal_flush(s, &err));
 	OK(journal_open_rows(s, arena, &rows, &err));
 	assert_int_equal(rows.v.n, 1);
@@ -179,7 +199,10 @@ static void writer(int ack)
 			_exit(2);
 		if (write(ack, &seq, sizeof seq) != (ssize_t)sizeof seq)
 			_exit(3);
-		if (journal_settle(s, seq, JOURNAL_DONE, "r", NULL, r, NULL, &err) ||
+		if (journal_settle(s, seq,
+				   &(struct journal_result){
+					   .outcome = JOURNAL_DONE, .request = "r", .put = r },
+				   &err) ||
 		    state_event_add(s, NULL, addr, "created", NULL, &err) || journal_flush(s, &err))
 			_exit(4);
 		seq = -seq;
@@ -238,8 +261,10 @@ static void check_survivor(const struct acknowledged *a)
 	assert_true(open.v.n <= 1);
 	for (size_t i = 0; i < open.v.n; i++) {
 		assert_true(open.v.v[i]->seq > a->settled);
-		OK(journal_settle(s, open.v.v[i]->seq, JOURNAL_FAILED, NULL, "killed", NULL, NULL,
-				  &err));
+		OK(journal_settle(
+			s, open.v.v[i]->seq,
+			&(struct journal_result){ .outcome = JOURNAL_FAILED, .error = "killed" },
+			&err));
 	}
 	OK(journal_flush(s, &err));
 	OK(state_resources(s, arena, &all, &err));

@@ -52,8 +52,8 @@ static void no_write_without_the_lease(void **data)
 	FAILS(state_run_end(s, "x", "ok", NULL, &err), ERR_LEASE, "needs the lease");
 	FAILS(state_event_add(s, NULL, NULL, "x", NULL, &err), ERR_LEASE, "needs the lease");
 	FAILS(journal_intent(s, &row, &seq, &err), ERR_LEASE, "needs the lease");
-	FAILS(journal_settle(s, 1, JOURNAL_DONE, NULL, NULL, NULL, NULL, &err), ERR_LEASE,
-	      "needs the lease");
+	FAILS(journal_settle(s, 1, &(struct journal_result){ .outcome = JOURNAL_DONE }, &err),
+	      ERR_LEASE, "needs the lease");
 	FAILS(state_meta_put(s, "a", "b", &err), ERR_LEASE, "needs the lease");
 	FAILS(state_import(s, arena, doc, &err), ERR_LEASE, "needs the lease");
 	FAILS(lease_beat(s, &err), ERR_LEASE, "needs the lease");

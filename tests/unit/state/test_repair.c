@@ -27,7 +27,11 @@ static struct state *filled(void)
 			  &err));
 	OK(journal_flush(s, &err));
 	OK(state_resource_put(s, net, &err));
-	OK(journal_settle(s, a, JOURNAL_DONE, "rq", NULL, sample("node.a[0]"), NULL, &err));
+	OK(journal_settle(s, a,
+			  &(struct journal_result){ .outcome = JOURNAL_DONE,
+						    .request = "rq",
+						    .put = sample("node.a[0]") },
+			  &err));
 	OK(journal_flush(s, &err));
 	OK(state_facts_put(s, "node.a[0]", sample_value(9, "Ubuntu \xc3\xa9"), &err));
 	OK(state_event_add(s, NULL, "node.a[0]", "created", sample_value(1, "x"), &err));

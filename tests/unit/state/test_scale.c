@@ -56,7 +56,10 @@ static void create(struct state *s, int from, int count)
 		}
 		OK(journal_flush(s, &err));
 		for (int i = 0; i < GROUP; i++)
-			OK(journal_settle(s, seq[i], JOURNAL_DONE, "req", NULL, node(at + i), NULL,
+			OK(journal_settle(s, seq[i],
+					  &(struct journal_result){ .outcome = JOURNAL_DONE,
+								    .request = "req",
+								    .put = node(at + i) },
 					  &err));
 		OK(journal_flush(s, &err));
 	}
