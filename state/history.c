@@ -101,7 +101,7 @@ int state_run_begin(struct state *s, struct arena *a, const struct state_run *r,
 	if (write_end(s, run_insert(s, &now, e), e))
 		return err_wrap(e, "recording run %s", now.id);
 	*id = now.id;
-	return 0;
+	return state_serial(s, &s->serial_at_run, e);
 }
 
 static int end_run(struct state *s, const char *id, const char *result, const struct value *summary,
@@ -120,12 +120,26 @@ static int end_run(struct state *s, const char *id, const char *result, const st
 				      : err_set(e, ERR_NOT_FOUND, "no run '%s' in the state", id);
 }
 
+/* The run is over and recorded: that its backup failed is no failure of the run. */
+static void back_up(struct state *s)
+{
+	struct err why = { 0 };
+	int64_t serial;
+
+	if (journal_is_dirty(s))
+		return;
+	if (state_serial(s, &serial, &why) ||
+	    (serial != s->serial_at_run && state_backup(s, NULL, &why)))
+		log_warn("state: %s", why.msg);
+}
+
 int state_run_end(struct state *s, const char *id, const char *result, const struct value *summary,
 		  struct err *e)
 {
-	if (write_begin(s, 0, e))
+	if (write_begin(s, 0, e) || write_end(s, end_run(s, id, result, summary, e), e))
 		return -1;
-	return write_end(s, end_run(s, id, result, summary, e), e);
+	back_up(s);
+	return 0;
 }
 
 static int read_run(struct row_reader *rd, struct state_run **out, struct err *e)

@@ -106,6 +106,7 @@ void state_run_id(char out[RUN_ID_LEN]); /* a new one */
 /* r->id NULL: the lease's run. r->who NULL: user@host. started_ms 0: now. */
 must_check int state_run_begin(struct state *s, struct arena *a, const struct state_run *r,
 			       const char **id, struct err *e);
+/* Ends with a backup when the run changed anything (not while a group is open): see state_backup. */
 must_check int state_run_end(struct state *s, const char *id, const char *result,
 			     const struct value *summary, struct err *e);
 must_check int state_run_find(struct state *s, struct arena *a, const char *id,
@@ -210,7 +211,9 @@ must_check int state_import(struct state *s, struct arena *a, const struct value
  * STATE_BACKUPS are kept. */
 #define STATE_BACKUPS 5
 must_check int state_backup(struct state *s, const char *path, struct err *e);
-bool state_is_backup(const char *path); /* a SQLite file, not exported JSON */
+/* A SQLite file, not exported JSON. Never ask it of a state that is open here: closing the file
+ * would drop SQLite's locks. */
+bool state_is_backup(const char *path);
 /* Puts a backup, once found healthy, in the place of the state file `path`, which is kept as
  * PATH.damaged-TIME. ERR_LEASE: a live run holds the lease of the file there. */
 must_check int state_restore(const char *path, const char *backup, struct err *e);

@@ -241,6 +241,20 @@ static struct fs_names backups(void)
 	return names;
 }
 
+static void run_ends_with_a_backup(void **data)
+{
+	struct state *s = filled();
+	const char *id;
+
+	(void)data;
+	assert_int_equal(backups().names.n, 1);
+	OK(lease_take(s, "run2", "apply", &err));
+	OK(state_run_begin(s, arena, &(struct state_run){ .command = "apply" }, &id, &err));
+	OK(state_run_end(s, id, "ok", NULL, &err));
+	assert_int_equal(backups().names.n, 1); /* nothing changed */
+	state_close(s);
+}
+
 static void backups_rotate(void **data)
 {
 	struct state *s = filled(), *copy;
@@ -326,7 +340,9 @@ static void damaged_state_is_restored(void **data)
 
 	(void)data;
 	OK(state_backup(s, NULL, &err));
-	char *backup = arena_printf(arena, "%s/.muster/backups/%s", dir, backups().names.v[0]);
+	struct fs_names made = backups();
+	char *backup = arena_printf(arena, "%s/.muster/backups/%s", dir,
+				    made.names.v[made.names.n - 1]);
 	OK(lease_take(s, NULL, "apply", &err));
 	OK(state_resource_put(s, sample("late"), &err));
 	FAILS(state_restore(db, backup, &err), ERR_LEASE, "holds the lease");
@@ -394,6 +410,7 @@ int main(void)
 		STATE_TEST(empty_state_round_trip),
 		STATE_TEST(import_after_a_broken_lease),
 		STATE_TEST(wrong_documents_are_refused_whole),
+		STATE_TEST(run_ends_with_a_backup),
 		STATE_TEST(backups_rotate),
 		STATE_TEST(backup_while_written),
 		STATE_TEST(damaged_state_is_restored),
