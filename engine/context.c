@@ -202,23 +202,3 @@ int context_meta(struct engine *en, struct arena *a, const char *key, const char
 	*out = NULL;
 	return en->o.state ? state_meta_get(en->o.state, a, key, out, e) : 0;
 }
-
-const char *context_node_name(struct engine *en, struct arena *a, const char *addr)
-{
-	const struct node *n = en->o.fleet ? map_getc(&en->o.fleet->by_addr, addr) : NULL;
-	struct str s = str_of(addr);
-	int64_t index;
-
-	if (n)
-		return n->name;
-	if (!str_starts(s, "node.") || !str_ends(s, "]"))
-		return addr;
-	s = str_sub(s, strlen("node."), s.n - 1);
-	size_t open = str_find_char(s, '[');
-	if (open == SIZE_MAX)
-		return addr;
-	struct str pool = str_sub(s, 0, open), key = str_sub(s, open + 1, SIZE_MAX);
-	if (str_to_int(key, &index))
-		return arena_printf(a, STR_FMT "-" STR_FMT, STR_ARG(pool), STR_ARG(key));
-	return str_cstr(a, key);
-}

@@ -44,7 +44,4 @@ must_check int context_intents(struct engine *en, struct arena *a, struct journa
 must_check int context_serial(struct engine *en, int64_t *out, struct err *e);
 must_check int context_meta(struct engine *en, struct arena *a, const char *key, const char **out, struct err *e);
 
-/* A node's name by its address, for nodes that no fleet has any more: node.h100[3] is h100-3, node.old[gpu1] is gpu1. */
-const char *context_node_name(struct engine *en, struct arena *a, const char *addr);
-
 #endif

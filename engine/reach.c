@@ -221,7 +221,7 @@ static int recorded_by_name(struct engine *en, struct arena *a, const char *node
 	if (context_resources(en, a, &all, e))
 		return -1;
 	for (size_t i = 0; i < all.v.n; i++)
-		if (all.v.v[i]->pool && strcmp(context_node_name(en, a, all.v.v[i]->addr), node) == 0)
+		if (all.v.v[i]->pool && strcmp(want_node_name(a, en->o.fleet, all.v.v[i]->addr), node) == 0)
 			*out = all.v.v[i];
 	return 0;
 }

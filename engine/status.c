@@ -70,7 +70,7 @@ static void add_node(struct status_maker *m, const struct node *n, const char *a
 {
 	struct node_status *s = arena_obj(m->a, struct node_status);
 
-	s->name = n ? n->name : context_node_name(m->en, m->a, addr);
+	s->name = n ? n->name : want_node_name(m->a, m->en->o.fleet, addr);
 	s->addr = addr;
 	s->pool = n ? str_cstr(m->a, n->pool->name) : r->pool;
 	s->provider = n ? str_cstr(m->a, n->pool->provider) : r->provider;

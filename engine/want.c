@@ -273,3 +273,23 @@ int want_build(struct arena *a, const struct want_source *s, struct want *out, s
 	}
 	return 0;
 }
+
+const char *want_node_name(struct arena *a, const struct fleet *f, const char *addr)
+{
+	const struct node *n = f ? map_getc(&f->by_addr, addr) : NULL;
+	struct str s = str_of(addr);
+	int64_t index;
+
+	if (n)
+		return n->name;
+	if (!str_starts(s, "node.") || !str_ends(s, "]"))
+		return addr;
+	s = str_sub(s, strlen("node."), s.n - 1);
+	size_t open = str_find_char(s, '[');
+	if (open == SIZE_MAX)
+		return addr;
+	struct str pool = str_sub(s, 0, open), key = str_sub(s, open + 1, SIZE_MAX);
+	if (str_to_int(key, &index))
+		return arena_printf(a, STR_FMT "-" STR_FMT, STR_ARG(pool), STR_ARG(key));
+	return str_cstr(a, key);
+}

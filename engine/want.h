@@ -40,6 +40,8 @@ struct want_source {
 
 must_check int want_build(struct arena *a, const struct want_source *s, struct want *out, struct err *e);
 const struct resource_type *want_type(const struct provider_type *p, const char *kind); /* NULL: it does not serve that kind */
+/* A node's name by its address, also for nodes that no fleet has any more (f may be NULL): node.h100[3] is h100-3, node.old[gpu1] is gpu1. */
+const char *want_node_name(struct arena *a, const struct fleet *f, const char *addr);
 /* A value in the form in which attributes of this row are compared: "10 GiB" as bytes, "30m" as ms, "3" as 3. Unreadable ones stay as they are. */
 const struct value *want_canonical(struct arena *a, const struct field *row, const struct value *v);
 
