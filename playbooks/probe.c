@@ -379,6 +379,18 @@ void answers_path(const struct answers *an, const char *path, unsigned want, str
 							  &out->too_large);
 }
 
+/* "/proc/sys/a/b:VALUE"; of a value of several lines, the first. */
+struct str answers_sysctl(const struct answers *an, const char *key)
+{
+	struct str s = answers_get(an, PROBE_SYSCTL, key), line;
+	size_t colon;
+
+	if (!str_next_line(&s, &line))
+		return STR_NONE;
+	colon = str_find_char(line, ':');
+	return colon == SIZE_MAX ? STR_NONE : str_sub(line, colon + 1, SIZE_MAX);
+}
+
 void answers_command(const struct answers *an, const char *script, struct command_answer *out)
 {
 	struct str s = answers_get(an, PROBE_COMMAND, script), status;

@@ -37,7 +37,7 @@ enum probe_kind {
 	PROBE_SHADOW,  /* key: user; the line of getent shadow; secret */
 	PROBE_PACKAGE, /* key: Debian package[:arch]; "name\tarch\twant ok state\tversion" */
 	PROBE_UNIT,    /* key: systemd unit; "LoadState=...\nActiveState=...\n" */
-	PROBE_SYSCTL,  /* key: a.b.c; the value */
+	PROBE_SYSCTL,  /* key: a.b.c; its file's line, see answers_sysctl */
 	PROBE_COMMAND, /* key: a read-only POSIX sh text; "STATUS\nOUTPUT" */
 	PROBE_KINDS,
 };
@@ -126,6 +126,8 @@ void answers_path(const struct answers *an, const char *path, unsigned want, str
 bool answers_content_unless(const struct answers *an, const char *path, const char *known_sha,
 			    struct str *out, bool *too_large);
 const char *path_type_name(enum path_type t); /* "absent", "file", "directory", "link", ... */
+
+struct str answers_sysctl(const struct answers *an, const char *key); /* the value; empty: there is none */
 
 struct command_answer {
 	int status;

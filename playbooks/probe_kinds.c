@@ -17,7 +17,6 @@ const char probe_functions[] =
 	"C() { [ -f \"$2\" ] && [ -r \"$2\" ] || return 0\n"
 	"if [ -n \"$4\" ]; then v=$(sha256sum <\"$2\"); [ \"${v%% *}\" = \"$4\" ] && return 0; fi\n"
 	"printf '=%s\\n' \"$1\"; head -c \"$3\" <\"$2\" | base64; echo .; }\n"
-	"Y() { if [ -r \"$2\" ]; then IFS= read -r v <\"$2\"; printf '%s %s\\n' \"$1\" \"$v\"; fi; }\n"
 	"X() { printf '=%s\\n' \"$1\"; printf '%s\\n%s\\n' \"$2\" \"$3\" | base64; echo .; }\n";
 
 static void add_keys(struct buf *b, struct probe_req *const *reqs, size_t n)
@@ -88,23 +87,43 @@ static void emit_content(struct buf *b, struct probe_req *const *reqs, size_t n,
 	}
 }
 
-/* net.ipv4.conf.eth0/1.x: in a key a slash stands for a dot of a name. */
-static void emit_sysctl(struct buf *b, struct probe_req *const *reqs, size_t n, size_t base)
+/* In a key a slash stands for a dot of a name: net.ipv4.conf.eth0/1.x. The other way round in a path. */
+static void add_swapped(struct buf *b, struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		buf_addc(b, s.p[i] == '.' ? '/' : s.p[i] == '/' ? '.' : s.p[i]);
+}
+
+#define PROC_SYS "/proc/sys/"
+
+/* Not the shell's read: it takes byte by byte, and the kernel gives a value in the first read only. */
+static void emit_sysctl(struct buf *b, struct probe_req *const *reqs, size_t n,
+			size_t base unused_arg)
 {
 	struct buf path scoped(buf_fini);
 
 	buf_init(&path, 4096);
+	buf_adds(b, "grep -H '' --");
 	for (size_t i = 0; i < n; i++) {
 		buf_clear(&path);
-		buf_adds(&path, "/proc/sys/");
-		for (size_t k = 0; k < reqs[i]->key.n; k++) {
-			char c = reqs[i]->key.p[k];
-			buf_addc(&path, c == '.' ? '/' : c == '/' ? '.' : c);
-		}
-		buf_addf(b, "Y %zu ", base + i);
+		buf_adds(&path, PROC_SYS);
+		add_swapped(&path, reqs[i]->key);
+		buf_addc(b, ' ');
 		proc_quote(b, buf_str(&path));
-		buf_adds(b, " 2>/dev/null\n");
 	}
+	buf_adds(b, " 2>/dev/null\n");
+}
+
+/* "/proc/sys/net/ipv4/ip_forward:1" */
+static void keys_sysctl(struct arena *a, struct str line, struct str *key,
+			struct str *also unused_arg)
+{
+	struct buf b scoped(buf_fini);
+
+	buf_init(&b, 4096);
+	if (str_starts(line, PROC_SYS))
+		add_swapped(&b, str_sub(line, strlen(PROC_SYS), str_find_char(line, ':')));
+	*key = str_dup(a, buf_str(&b));
 }
 
 /* systemctl writes a paragraph a unit, in the order asked for. */
@@ -225,6 +244,6 @@ const struct probe_kind_row probe_kinds[PROBE_KINDS] = {
 	[PROBE_SHADOW] = { "shadow", SHAPE_NAMED, emit_shadow, keys_colon },
 	[PROBE_PACKAGE] = { "package", SHAPE_NAMED, emit_package, keys_package },
 	[PROBE_UNIT] = { "unit", SHAPE_LINES, emit_unit, NULL },
-	[PROBE_SYSCTL] = { "sysctl", SHAPE_LINES, emit_sysctl, NULL },
+	[PROBE_SYSCTL] = { "sysctl", SHAPE_NAMED, emit_sysctl, keys_sysctl },
 	[PROBE_COMMAND] = { "command", SHAPE_BLOCKS, emit_command, NULL },
 };

@@ -20,6 +20,8 @@ enum apt_verb { APT_NONE, APT_INSTALL, APT_REMOVE, APT_UPGRADE, APT_DIST_UPGRADE
 
 struct apt_want {
 	bool update; /* refresh the lists first */
+	bool within_hour, all;
+	int64_t refreshed; /* when they were */
 	enum apt_verb verb;
 	VEC(const char *) packages; /* as apt-get takes them */
 	bool autoremove, autoclean, clean;
@@ -197,31 +199,24 @@ static enum apt_verb upgrade_of(const struct mod_call *c, struct err *e)
 
 /* ---- questions ---- */
 
-static int64_t valid_time(const struct mod_call *c)
-{
-	int64_t t = arg_int(c->args, "cache_valid_time", 0);
-	const struct value *names = names_of(c);
-
-	if (t <= 0 && names && names->list.n && !state_is(c, "latest"))
-		return 3600;
-	return t < 0 ? 0 : t > 1000000000 ? 1000000000 : t;
-}
-
 static bool wants_update(const struct mod_call *c)
 {
 	return arg_bool(c->args, "update_cache") ||
 	       (!arg_has(c->args, "update_cache") && arg_int(c->args, "cache_valid_time", 0) > 0);
 }
 
-/* Time of the last refresh and whether it is recent enough. */
+/* Time of the last refresh; "fresh" if the task calls it recent enough, "hour" if it is within the hour. */
 static const char *age_question(const struct mod_call *c)
 {
+	int64_t valid = arg_int(c->args, "cache_valid_time", 0);
+
 	return arena_printf(
 		c->a,
 		"f=/var/lib/apt/periodic/update-success-stamp; [ -e $f ] || f=/var/lib/apt/lists\n"
-		"t=$(stat -c %%Y $f) || t=0; echo $t\n"
-		"[ $(($(date +%%s)-t)) -gt %" PRId64 " ] || echo fresh\n",
-		valid_time(c));
+		"t=$(stat -c %%Y $f) || t=0; n=$(date +%%s); echo $t\n"
+		"[ $((n-t)) -ge %" PRId64 " ] || echo fresh\n"
+		"[ $((n-t)) -ge 3600 ] || echo hour\n",
+		valid < 0 ? 0 : valid > 1000000000 ? 1000000000 : valid);
 }
 
 static const char *policy_question(const struct mod_call *c)
@@ -479,6 +474,7 @@ static void check_all(const struct mod_call *c, const struct answers *an, struct
 	struct err none = { 0 };
 	enum apt_verb up = upgrade_of(c, &none);
 
+	w->all = up != APT_NONE;
 	if (!up)
 		return;
 	if (check_simulated(an, upgrade_question(up), ch) || w->update) {
@@ -513,27 +509,35 @@ static int check_deb(const struct mod_call *c, const struct answers *an, struct 
 	return 0;
 }
 
-static void check_cache(const struct mod_call *c, const struct answers *an, struct apt_want *w,
-			struct changes *ch)
+static void check_cache(const struct mod_call *c, const struct answers *an, struct apt_want *w)
 {
-	const struct value *names = names_of(c);
-	struct err none = { 0 };
 	struct command_answer r;
-	struct str line = STR_NONE;
-	int64_t t = 0;
 
 	if (!wants_update(c))
 		return;
 	answers_command(an, age_question(c), &r);
 	w->update = str_find(r.out, STR("fresh")) == SIZE_MAX;
-	if (str_next_line(&r.out, &line))
-		str_to_int(line, &t);
+	w->within_hour = str_find(r.out, STR("hour")) != SIZE_MAX;
+	str_to_int(str_sub(r.out, 0, str_find_char(r.out, '\n')), &w->refreshed);
+}
+
+/* After the packages are known: with all of them there, lists of the last hour are good enough. */
+static void settle_cache(const struct mod_call *c, struct apt_want *w, struct changes *ch)
+{
+	const struct value *names = names_of(c);
+	bool about_packages = (names && names->list.n) || arg_has(c->args, "deb");
+
+	if (!wants_update(c))
+		return;
+	if (about_packages && !w->verb && w->within_hour)
+		w->update = false;
 	result_bool(ch, "cache_updated", w->update);
-	result_set(ch, "cache_update_time", w->update ? value_unknown(ch->a) : value_int(ch->a, t));
+	result_set(ch, "cache_update_time",
+		   w->update ? value_unknown(ch->a) : value_int(ch->a, w->refreshed));
 	if (!w->update)
 		return;
 	ch->run = true;
-	if (!(names && names->list.n) && !upgrade_of(c, &none) && !arg_has(c->args, "deb"))
+	if (!about_packages && !w->all)
 		change_adds(ch, "package lists", NULL, "refreshed");
 }
 
@@ -549,7 +553,7 @@ static int apt_check(const struct mod_call *c, const struct answers *an, struct 
 	if (apt.type == PATH_NONE)
 		return change_fail(
 			ch, "this host has no apt-get: dnf and zypper are not supported yet");
-	check_cache(c, an, w, ch);
+	check_cache(c, an, w);
 	if (arg_bool(c->args, "clean")) {
 		w->clean = true;
 		change_adds(ch, "package files", NULL, "deleted");
@@ -558,6 +562,7 @@ static int apt_check(const struct mod_call *c, const struct answers *an, struct 
 	check_packages(c, an, w, ch);
 	if (arg_has(c->args, "deb") && check_deb(c, an, w, ch))
 		return 0;
+	settle_cache(c, w, ch);
 	w->autoremove = arg_bool(c->args, "autoremove") && w->verb;
 	if (arg_bool(c->args, "autoremove") && !names)
 		w->autoremove |= check_simulated(an, autoremove_question, ch) > 0;

@@ -68,7 +68,7 @@ static int hostname_check(const struct mod_call *c, const struct answers *an, st
 			  struct err *e unused_arg)
 {
 	const char *name = arg_cstr(c->args, "name");
-	struct str live = answers_get(an, PROBE_SYSCTL, HOSTNAME_KEY), kept;
+	struct str live = answers_sysctl(an, HOSTNAME_KEY), kept;
 	struct path_info now;
 
 	answers_path(an, HOSTNAME_FILE, PATH_FOLLOW | PATH_CONTENT, &now);

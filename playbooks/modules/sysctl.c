@@ -32,6 +32,19 @@ static const char *name_of(const struct mod_call *c)
 	return str_cstr(c->a, str_trim(arg_str(c->args, "name")));
 }
 
+/* sysctl takes net/ipv4/ip_forward too: when a slash comes first, slashes separate. */
+static const char *probe_key(const struct mod_call *c)
+{
+	const char *name = name_of(c);
+	char *key = arena_strdup(c->a, name);
+
+	if (name[strcspn(name, "./")] != '/')
+		return name;
+	for (char *p = key; *p; p++)
+		*p = *p == '/' ? '.' : *p == '.' ? '/' : *p;
+	return key;
+}
+
 static int sysctl_probe(const struct mod_call *c, struct probe *p, struct err *e)
 {
 	const char *name = name_of(c);
@@ -43,7 +56,7 @@ static int sysctl_probe(const struct mod_call *c, struct probe *p, struct err *e
 	if (!is_absent(c) && (!arg_has(c->args, "value") || !arg_str(c->args, "value").n))
 		return err_at(e,
 			      (err_set(e, ERR_SPEC, "value is needed for state=present"), c->pos));
-	probe_ask(p, PROBE_SYSCTL, name);
+	probe_ask(p, PROBE_SYSCTL, probe_key(c));
 	probe_path(p, arg_cstr(c->args, "sysctl_file"), PATH_FOLLOW | PATH_CONTENT);
 	return 0;
 }
@@ -152,7 +165,7 @@ static int sysctl_check(const struct mod_call *c, const struct answers *an, stru
 			struct err *e unused_arg)
 {
 	struct sysctl_want *w = arena_obj(ch->a, struct sysctl_want);
-	struct str live = answers_get(an, PROBE_SYSCTL, name_of(c));
+	struct str live = answers_sysctl(an, probe_key(c));
 	struct path_info now;
 	bool differs;
 

@@ -51,14 +51,16 @@ static const struct module_arg systemd_args[] = {
 	ARG_END,
 };
 
-/* Prints "stale" when a reload would read something new. */
+/*
+ * Prints "stale" when a reload would read something new. systemd touches systemd-units-load whenever
+ * it has loaded all units; older ones make the folder of generated units anew.
+ */
 static const char reload_question[] =
-	"t=$(systemctl show -p UnitsLoadFinishTimestamp) || exit 1\n"
-	"t=${t#*=}; t=${t#* }\n"
-	"[ -n \"$t\" ] || { echo stale; exit; }\n"
+	"r=/run/systemd/systemd-units-load; [ -e $r ] || r=/run/systemd/generator\n"
+	"[ -e $r ] || { echo stale; exit; }\n"
 	"f=$(find /etc/systemd/system /run/systemd/system /usr/local/lib/systemd/system "
 	"/lib/systemd/system/ /usr/lib/systemd/system /etc/init.d /etc/fstab /etc/crypttab "
-	"-newerct \"$t\" 2>/dev/null | head -n 1)\n"
+	"-newercm $r 2>/dev/null | head -n 1)\n"
 	"[ -z \"$f\" ] || echo stale\n";
 
 /* What systemctl would take for a pattern, an option or several units. */
