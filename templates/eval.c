@@ -1,0 +1,661 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Undefined names travel as V_UNDEFINED until something uses them (`default` and `is defined` do not), so that the fault can name the whole
+ * path that was written. Texts found in variables are templates too (TEMPLATE_LAZY): a name gives its value raw, an attribute of it is
+ * evaluated alone, and only a value that is used as a whole is evaluated as a whole; so a map may hold texts that refer to their
+ * neighbours.
+ */
+#include "templates/eval.h"
+
+#include "templates/filters.h"
+#include "templates/lex.h"
+#include "templates/methods.h"
+#include "templates/tests.h"
+
+int eval_fault(struct eval *ev, const struct node *n)
+{
+	return err_at(ev->e, lex_pos(ev->text, ev->where, n->at));
+}
+
+static const struct value *fail(struct eval *ev, const struct node *n)
+{
+	eval_fault(ev, n);
+	return NULL;
+}
+
+int eval_charge(struct eval *ev, const struct node *n, uint64_t steps)
+{
+	ev->bounds->steps += steps;
+	if (ev->bounds->steps <= EVAL_MAX_STEPS)
+		return 0;
+	err_set(ev->e, ERR_SPEC, "the template takes more than %d steps", EVAL_MAX_STEPS);
+	return eval_fault(ev, n);
+}
+
+/* What was made must stay printable and pay for its size. */
+static const struct value *checked(struct eval *ev, const struct node *n, const struct value *v)
+{
+	uint64_t nodes = 0;
+
+	if (!v)
+		return fail(ev, n);
+	if (v->kind == V_LIST || v->kind == V_MAP) {
+		if (op_check_nesting(v, &nodes, ev->e) < 0)
+			return fail(ev, n);
+		return eval_charge(ev, n, nodes / 16) < 0 ? NULL : v;
+	}
+	if (v->kind == V_STR && v->s.n > 256)
+		return eval_charge(ev, n, v->s.n / 256) < 0 ? NULL : v;
+	return v;
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+static const struct value *undefined(struct eval *ev, const char *msg, const char *best)
+{
+	struct value *v = value_cstr(ev->a, best ? arena_printf(ev->a, "%s\ndid you mean \"%s\"?", msg, best) : msg);
+
+	v->kind = V_UNDEFINED;
+	return v;
+}
+
+static void add_keys(struct arena *a, const struct map *m, struct map *all)
+{
+	for (size_t i = 0; i < m->n && all->n < 2000; i++)
+		map_put(all, m->e[i].key, a);
+}
+
+static const char *suggest_name(struct eval *ev, struct str name)
+{
+	struct map all;
+
+	map_init(&all, ev->a);
+	for (const struct frame *f = ev->frame; f; f = f->outer)
+		add_keys(ev->a, &f->vars, &all);
+	for (const struct scope *s = ev->scope; s; s = s->outer)
+		if (s->vars && s->vars->kind == V_MAP)
+			add_keys(ev->a, &s->vars->map, &all);
+	const char **names = arena_array(ev->a, const char *, all.n + 1);
+	for (size_t i = 0; i < all.n; i++)
+		names[i] = all.e[i].key.p;
+	return str_suggest(name, names, all.n);
+}
+
+static const struct value *lookup(struct eval *ev, struct str name, bool *raw)
+{
+	const struct value *v;
+
+	*raw = false;
+	for (const struct frame *f = ev->frame; f; f = f->outer)
+		if ((v = map_get(&f->vars, name)))
+			return v;
+	*raw = true;
+	for (const struct scope *s = ev->scope; s; s = s->outer) {
+		if (s->vars && (v = value_gets(s->vars, name)))
+			return v;
+		if (s->lookup && (v = s->lookup(s->arg, ev->a, name)))
+			return v;
+	}
+	*raw = false;
+	return undefined(ev, arena_printf(ev->a, "\"" STR_FMT "\" is undefined", STR_ARG(name)), suggest_name(ev, name));
+}
+
+/* ---- texts in variables --------------------------------------------------------------------- */
+
+static bool is_template(const struct value *v)
+{
+	return v->kind == V_STR && !v->unsafe && !v->secret && template_has_markup(v->s);
+}
+
+static bool holds_template(const struct value *v)
+{
+	if (is_template(v))
+		return true;
+	for (size_t i = 0; v->kind == V_LIST && i < v->list.n; i++)
+		if (holds_template(v->list.v[i]))
+			return true;
+	for (size_t i = 0; v->kind == V_MAP && i < v->map.n; i++)
+		if (holds_template(v->map.e[i].val))
+			return true;
+	return false;
+}
+
+static const struct value *finish_text(struct eval *ev, const struct node *n, const struct value *v)
+{
+	for (const struct lazy *l = ev->bounds->lazy; l; l = l->outer) {
+		if (l->v != v)
+			continue;
+		err_set(ev->e, ERR_SPEC, "\"" STR_FMT "\" refers to itself", STR_ARG(str_sub(ev->text, n->at, n->end)));
+		return fail(ev, n);
+	}
+	/* A text costs the stack more than an expression does. */
+	if ((ev->bounds->depth += 4) > EVAL_MAX_DEPTH) {
+		err_set(ev->e, ERR_SPEC, "variables refer to each other too deep");
+		return fail(ev, n);
+	}
+	struct lazy here = { ev->bounds->lazy, v };
+	ev->bounds->lazy = &here;
+	const struct value *out = ev->bounds->text_fn(ev, v);
+	ev->bounds->lazy = here.outer;
+	ev->bounds->depth -= 4;
+	if (!out && (n->kind == N_NAME || n->kind == N_ATTR))
+		err_wrap(ev->e, "in variable \"" STR_FMT "\"", STR_ARG(str_sub(ev->text, n->at, n->end)));
+	return out ? out : fail(ev, n);
+}
+
+static const struct value *finish(struct eval *ev, const struct node *n, const struct value *v);
+
+static const struct value *finish_list(struct eval *ev, const struct node *n, const struct value *v)
+{
+	struct value *out = value_list(ev->a);
+
+	out->pos = v->pos;
+	out->tuple = v->tuple;
+	for (size_t i = 0; i < v->list.n; i++) {
+		const struct value *item = finish(ev, n, v->list.v[i]);
+		if (!item)
+			return NULL;
+		value_add(ev->a, out, item);
+	}
+	return out;
+}
+
+static const struct value *finish_map(struct eval *ev, const struct node *n, const struct value *v)
+{
+	struct value *out = value_map(ev->a);
+
+	out->pos = v->pos;
+	for (size_t i = 0; i < v->map.n; i++) {
+		const struct value *item = finish(ev, n, v->map.e[i].val);
+		if (!item)
+			return NULL;
+		value_sets(out, v->map.e[i].key, item);
+		map_find(&out->map, v->map.e[i].key)->pos = v->map.e[i].pos;
+	}
+	return out;
+}
+
+/* A value from the scope, evaluated as a whole. */
+static const struct value *finish(struct eval *ev, const struct node *n, const struct value *v)
+{
+	const struct value *out = v;
+
+	if (!(ev->flags & TEMPLATE_LAZY) || !holds_template(v))
+		return v;
+	if (eval_charge(ev, n, 1) < 0)
+		return NULL;
+	if (v->kind == V_STR)
+		return finish_text(ev, n, v);
+	if (++ev->bounds->depth > EVAL_MAX_DEPTH) {
+		err_set(ev->e, ERR_SPEC, "a value nested too deep");
+		return fail(ev, n);
+	}
+	if (v->kind == V_LIST)
+		out = finish_list(ev, n, v);
+	else if (v->kind == V_MAP)
+		out = finish_map(ev, n, v);
+	ev->bounds->depth--;
+	return out;
+}
+
+/* ---- attributes and items ------------------------------------------------------------------- */
+
+static const struct value *eval_raw(struct eval *ev, const struct node *n, bool *raw);
+
+static const char *suggest_key(struct eval *ev, const struct value *map, struct str key)
+{
+	size_t n = map->kind == V_MAP ? map->map.n : 0;
+	const char **names = arena_array(ev->a, const char *, n + 1);
+
+	n = n > 2000 ? 2000 : n;
+	for (size_t i = 0; i < n; i++)
+		names[i] = map->map.e[i].key.p;
+	return str_suggest(key, names, n);
+}
+
+static const struct value *no_item(struct eval *ev, const struct node *n, const struct value *in, const struct value *key)
+{
+	struct str whole = str_sub(ev->text, n->at, n->end), of = str_sub(ev->text, n->left->at, n->left->end);
+	struct str k = op_text(ev->a, key);
+
+	if (in->kind == V_LIST && key->kind == V_INT)
+		return undefined(ev, arena_printf(ev->a, "\"" STR_FMT "\" is undefined: " STR_FMT " has %zu items", STR_ARG(whole),
+						  STR_ARG(of), in->list.n), NULL);
+	if (in->kind == V_MAP)
+		return undefined(ev, arena_printf(ev->a, "\"" STR_FMT "\" is undefined: " STR_FMT " has no key \"" STR_FMT "\"",
+						  STR_ARG(whole), STR_ARG(of), STR_ARG(str_sub(k, 0, 80))), suggest_key(ev, in, k));
+	return undefined(ev, arena_printf(ev->a, "\"" STR_FMT "\" is undefined: " STR_FMT " is %s", STR_ARG(whole), STR_ARG(of),
+					  value_kind_name(in->kind)), NULL);
+}
+
+/* The thing before the dot or bracket, a text evaluated. */
+static const struct value *eval_container(struct eval *ev, const struct node *n, bool *raw)
+{
+	const struct value *v = eval_raw(ev, n->left, raw);
+
+	if (v && *raw && is_template(v) && (ev->flags & TEMPLATE_LAZY)) {
+		v = finish(ev, n->left, v);
+		*raw = false;
+	}
+	return v;
+}
+
+static const struct value *eval_attr(struct eval *ev, const struct node *n, bool *raw)
+{
+	const struct value *in = eval_container(ev, n, raw), *v;
+	int64_t index;
+
+	if (!in || in->kind == V_UNKNOWN || in->kind == V_UNDEFINED)
+		return in;
+	struct value *key = value_str(ev->a, n->name);
+	v = op_item(ev->a, in, key);
+	if (!v && in->kind == V_LIST && str_to_int(n->name, &index))
+		v = op_item(ev->a, in, value_int(ev->a, index));
+	return v ? v : no_item(ev, n, in, key);
+}
+
+static const struct value *eval_item(struct eval *ev, const struct node *n, bool *raw)
+{
+	const struct value *in = eval_container(ev, n, raw), *key, *v;
+
+	if (!in || in->kind == V_UNDEFINED || !(key = eval_value(ev, n->right)))
+		return in && in->kind == V_UNDEFINED ? in : NULL;
+	if (in->kind == V_UNKNOWN || key->kind == V_UNKNOWN)
+		return value_unknown(ev->a);
+	v = op_item(ev->a, in, key);
+	return v ? v : no_item(ev, n, in, key);
+}
+
+static const struct value *eval_slice(struct eval *ev, const struct node *n)
+{
+	const struct value *in = eval_value(ev, n->left), *part[3] = { NULL };
+
+	if (!in)
+		return NULL;
+	for (int i = 0; i < 3; i++)
+		if (n->kids.v[i] && !(part[i] = eval_value(ev, n->kids.v[i])))
+			return NULL;
+	return checked(ev, n, op_slice(ev->a, in, part, ev->e));
+}
+
+/* ---- filters, tests, methods ---------------------------------------------------------------- */
+
+static const struct value *undefined_fault(struct eval *ev, const struct node *n, const struct value *v)
+{
+	size_t line = str_find_char(v->s, '\n');
+
+	err_set(ev->e, ERR_SPEC, STR_FMT, STR_ARG(str_sub(v->s, 0, line)));
+	if (line != SIZE_MAX)
+		err_hint(ev->e, STR_FMT, STR_ARG(str_sub(v->s, line + 1, SIZE_MAX)));
+	return fail(ev, n);
+}
+
+static const struct value *invoke(struct eval *ev, const struct node *n, const struct callable *f, struct call *c)
+{
+	bool secret = c->self && (f->flags & CALL_ITEMS ? c->self->secret : value_has_secret(c->self));
+
+	if (c->self && c->self->kind == V_UNDEFINED && !(f->flags & CALL_UNDEFINED))
+		return undefined_fault(ev, n, c->self);
+	if (call_bind(f, c) < 0)
+		return fail(ev, n);
+	for (size_t i = 0; !(f->flags & CALL_SOFT) && i < c->args->list.n; i++) {
+		if (c->args->list.v[i]->kind == V_UNDEFINED)
+			return undefined_fault(ev, n, c->args->list.v[i]);
+		secret = secret || (!(f->flags & CALL_ITEMS) && value_has_secret(c->args->list.v[i]));
+	}
+	if (!(f->flags & CALL_UNKNOWN)) {
+		bool items = f->flags & CALL_ITEMS;
+		if (c->self && (items ? c->self->kind == V_UNKNOWN : value_has_unknown(c->self)))
+			return value_unknown(ev->a);
+		if (!(f->flags & CALL_SOFT) && (value_has_unknown(c->args) || value_has_unknown(c->kwargs)))
+			return value_unknown(ev->a);
+	}
+	const struct value *v = f->fn(c);
+	if (v && v->kind == V_UNDEFINED)
+		return v;
+	return checked(ev, n, op_marked(ev->a, v, secret && !(f->flags & CALL_SOFT)));
+}
+
+static int eval_arguments(struct eval *ev, const struct node *n, struct call *c)
+{
+	struct value *args = value_list(ev->a), *kwargs = value_map(ev->a);
+	const struct value *v;
+
+	for (size_t i = 0; i < n->kids.n; i++) {
+		if (!(v = eval_soft(ev, n->kids.v[i])))
+			return -1;
+		value_add(ev->a, args, v);
+	}
+	for (size_t i = 0; i < n->kwargs.n; i++) {
+		if (!(v = eval_value(ev, n->kwargs.v[i].value)))
+			return -1;
+		value_sets(kwargs, n->kwargs.v[i].name, v);
+	}
+	*c = (struct call){ .a = ev->a, .args = args, .kwargs = kwargs, .host = &ev->host, .e = ev->e };
+	return 0;
+}
+
+static const struct callable *find_filter(struct eval *ev, const struct node *n, struct str name)
+{
+	const struct callable *f = filter_find(name);
+	const char *best;
+
+	if (f)
+		return f;
+	err_set(ev->e, ERR_SPEC, "unknown filter \"" STR_FMT "\"", STR_ARG(name));
+	best = filter_suggest(name);
+	if (best)
+		err_hint(ev->e, "did you mean \"%s\"?", best);
+	fail(ev, n);
+	return NULL;
+}
+
+static const struct callable *find_test(struct eval *ev, const struct node *n, struct str name)
+{
+	const struct callable *f = test_find(name);
+	const char *best;
+
+	if (f)
+		return f;
+	err_set(ev->e, ERR_SPEC, "unknown test \"" STR_FMT "\"", STR_ARG(name));
+	best = test_suggest(name);
+	if (best)
+		err_hint(ev->e, "did you mean \"%s\"?", best);
+	fail(ev, n);
+	return NULL;
+}
+
+static const struct value *eval_filter(struct eval *ev, const struct node *n)
+{
+	const struct callable *f = find_filter(ev, n, n->name);
+	const struct value *self;
+	struct call c;
+
+	if (!f || !(self = eval_soft(ev, n->left)) || eval_arguments(ev, n, &c) < 0)
+		return NULL;
+	c.self = self;
+	return invoke(ev, self->kind == V_UNDEFINED ? n->left : n, f, &c);
+}
+
+static const struct value *eval_test(struct eval *ev, const struct node *n)
+{
+	const struct callable *f = find_test(ev, n, n->name);
+	const struct value *self;
+	struct call c;
+
+	if (!f || !(self = eval_soft(ev, n->left)) || eval_arguments(ev, n, &c) < 0)
+		return NULL;
+	c.self = self;
+	return invoke(ev, self->kind == V_UNDEFINED ? n->left : n, f, &c);
+}
+
+/* For map, select and their kin: by name, over one item. The caller's node gets the faults. */
+static const struct value *host_filter(void *arg, struct str name, const struct value *self, const struct call *from,
+				       const struct value *args)
+{
+	struct eval *ev = arg;
+	static const struct node nowhere = { .kind = N_LITERAL };
+	struct call c = { .a = ev->a, .self = self, .args = args, .kwargs = from->kwargs, .host = &ev->host, .e = from->e };
+	const struct callable *f = filter_find(name);
+
+	if (!f) {
+		const char *best = filter_suggest(name);
+		err_set(ev->e, ERR_SPEC, "unknown filter \"" STR_FMT "\"", STR_ARG(name));
+		if (best)
+			err_hint(ev->e, "did you mean \"%s\"?", best);
+		return NULL;
+	}
+	if (eval_charge(ev, &nowhere, 1) < 0)
+		return NULL;
+	return invoke(ev, &nowhere, f, &c);
+}
+
+static int host_test(void *arg, struct str name, const struct value *self, const struct call *from, const struct value *args,
+		     bool *result)
+{
+	struct eval *ev = arg;
+	static const struct node nowhere = { .kind = N_LITERAL };
+	struct call c = { .a = ev->a, .self = self, .args = args, .kwargs = value_map(ev->a), .host = &ev->host, .e = from->e };
+	const struct callable *f = test_find(name);
+
+	if (!f) {
+		const char *best = test_suggest(name);
+		err_set(ev->e, ERR_SPEC, "unknown test \"" STR_FMT "\"", STR_ARG(name));
+		return best ? err_hint(ev->e, "did you mean \"%s\"?", best) : -1;
+	}
+	if (eval_charge(ev, &nowhere, 1) < 0)
+		return -1;
+	const struct value *v = invoke(ev, &nowhere, f, &c);
+	if (!v)
+		return -1;
+	*result = value_is_truthy(v);
+	return 0;
+}
+
+static const struct value *eval_method(struct eval *ev, const struct node *n)
+{
+	struct str name = n->left->name;
+	const struct value *self = eval_value(ev, n->left->left);
+	struct call c;
+
+	if (!self || eval_arguments(ev, n, &c) < 0)
+		return NULL;
+	if (self->kind == V_UNKNOWN)
+		return self;
+	if (str_eqc(name, "cycle") && n->left->left->kind == N_NAME && str_eqc(n->left->left->name, "loop")) {
+		size_t count = c.args->list.n;
+		if (count)
+			return c.args->list.v[(size_t)value_get_int(self, "index0", 0) % count];
+	}
+	const struct callable *m = method_find(self, name);
+	if (!m) {
+		const char *best = method_suggest(self, name);
+		err_set(ev->e, ERR_SPEC, "%s has no method \"" STR_FMT "\"", value_kind_name(self->kind), STR_ARG(name));
+		if (best)
+			err_hint(ev->e, "did you mean \"%s\"?", best);
+		return fail(ev, n);
+	}
+	c.self = self;
+	return invoke(ev, n, m, &c);
+}
+
+static const struct value *eval_call(struct eval *ev, const struct node *n)
+{
+	if (n->left->kind == N_NAME)
+		return checked(ev, n, eval_function(ev, n));
+	if (n->left->kind == N_ATTR)
+		return eval_method(ev, n);
+	err_set(ev->e, ERR_SPEC, "this cannot be called");
+	return fail(ev, n);
+}
+
+/* ---- operators ------------------------------------------------------------------------------ */
+
+static const struct value *eval_list(struct eval *ev, const struct node *n)
+{
+	struct value *out = value_list(ev->a);
+	const struct value *v;
+
+	out->tuple = n->kind == N_TUPLE;
+	for (size_t i = 0; i < n->kids.n; i++) {
+		if (!(v = eval_value(ev, n->kids.v[i])))
+			return NULL;
+		value_add(ev->a, out, v);
+	}
+	return checked(ev, n, out);
+}
+
+static const struct value *eval_dict(struct eval *ev, const struct node *n)
+{
+	struct value *out = value_map(ev->a);
+	const struct value *k, *v;
+
+	for (size_t i = 0; i + 1 < n->kids.n; i += 2) {
+		if (!(k = eval_value(ev, n->kids.v[i])) || !(v = eval_value(ev, n->kids.v[i + 1])))
+			return NULL;
+		if (k->kind == V_LIST || k->kind == V_MAP || k->secret) {
+			err_set(ev->e, ERR_SPEC, k->secret ? "a secret cannot be a key" : "a key must be text or a number");
+			return fail(ev, n->kids.v[i]);
+		}
+		if (k->kind == V_UNKNOWN)
+			return value_unknown(ev->a);
+		value_sets(out, op_text(ev->a, k), v);
+	}
+	return checked(ev, n, out);
+}
+
+static const struct value *eval_concat(struct eval *ev, const struct node *n)
+{
+	scoped(buf_wipe) struct buf b;
+	bool secret = false, unknown = false;
+	const struct value *v;
+
+	buf_init(&b, OPS_MAX_TEXT);
+	for (size_t i = 0; i < n->kids.n; i++) {
+		if (!(v = eval_value(ev, n->kids.v[i])))
+			return NULL;
+		secret = secret || value_has_secret(v);
+		unknown = unknown || value_has_unknown(v);
+		buf_addstr(&b, op_text(ev->a, v));
+	}
+	if (unknown)
+		return value_unknown(ev->a);
+	if (buf_check(&b, ev->e) < 0)
+		return fail(ev, n);
+	return checked(ev, n, op_marked(ev->a, value_str(ev->a, buf_str(&b)), secret));
+}
+
+static const struct value *eval_compare(struct eval *ev, const struct node *n)
+{
+	const struct value *x = eval_value(ev, n->left), *y, *r = NULL;
+
+	for (size_t i = 0; x && i < n->kids.n; i++) {
+		if (!(y = eval_value(ev, n->kids.v[i])))
+			return NULL;
+		r = op_compare(ev->a, n->ops.v[i], x, y, ev->e);
+		if (!r)
+			return fail(ev, n);
+		if (r->kind == V_UNKNOWN || !r->b)
+			return r;
+		x = y;
+	}
+	return x ? r : NULL;
+}
+
+/* and, or: the operand that decided, as in Python. */
+static const struct value *eval_logic(struct eval *ev, const struct node *n)
+{
+	const struct value *v = NULL;
+	bool unknown = false;
+
+	for (size_t i = 0; i < n->kids.n; i++) {
+		if (!(v = eval_value(ev, n->kids.v[i])))
+			return NULL;
+		if (v->kind == V_UNKNOWN)
+			unknown = true;
+		else if (value_is_truthy(v) == (n->kind == N_OR))
+			return v;
+	}
+	return unknown ? value_unknown(ev->a) : v;
+}
+
+static const struct value *eval_cond(struct eval *ev, const struct node *n)
+{
+	const struct value *c = eval_value(ev, n->right);
+
+	if (!c)
+		return NULL;
+	if (c->kind == V_UNKNOWN)
+		return c;
+	if (value_is_truthy(c))
+		return eval_soft(ev, n->left);
+	if (n->other)
+		return eval_soft(ev, n->other);
+	return undefined(ev, "the condition is false and there is no else", NULL);
+}
+
+static const struct value *eval_binary(struct eval *ev, const struct node *n)
+{
+	const struct value *x = eval_value(ev, n->left), *y = x ? eval_value(ev, n->right) : NULL;
+
+	return y ? checked(ev, n, op_binary(ev->a, n->op, x, y, ev->e)) : NULL;
+}
+
+static const struct value *eval_unary(struct eval *ev, const struct node *n)
+{
+	const struct value *x = eval_value(ev, n->left);
+
+	if (!x)
+		return NULL;
+	if (n->kind == N_NOT)
+		return x->kind == V_UNKNOWN ? x : value_bool(ev->a, !value_is_truthy(x));
+	if (n->kind == N_NEGATE)
+		return checked(ev, n, op_negate(ev->a, x, ev->e));
+	if (op_is_number(x) || x->kind == V_UNKNOWN)
+		return x->kind == V_BOOL ? value_int(ev->a, x->b) : x;
+	err_set(ev->e, ERR_SPEC, "\"+\" cannot be used on %s", op_type_name(x));
+	return fail(ev, n);
+}
+
+static const struct value *dispatch(struct eval *ev, const struct node *n, bool *raw)
+{
+	switch (n->kind) {
+	case N_LITERAL: return n->lit;
+	case N_NAME: return lookup(ev, n->name, raw);
+	case N_LIST:
+	case N_TUPLE: return eval_list(ev, n);
+	case N_DICT: return eval_dict(ev, n);
+	case N_ATTR: return eval_attr(ev, n, raw);
+	case N_ITEM: return eval_item(ev, n, raw);
+	case N_SLICE: return eval_slice(ev, n);
+	case N_CALL: return eval_call(ev, n);
+	case N_FILTER: return eval_filter(ev, n);
+	case N_TEST: return eval_test(ev, n);
+	case N_NEGATE:
+	case N_PLUS:
+	case N_NOT: return eval_unary(ev, n);
+	case N_AND:
+	case N_OR: return eval_logic(ev, n);
+	case N_BINARY: return eval_binary(ev, n);
+	case N_CONCAT: return eval_concat(ev, n);
+	case N_COMPARE: return eval_compare(ev, n);
+	case N_COND: return eval_cond(ev, n);
+	default: bug("a statement in an expression");
+	}
+}
+
+/* *raw: the value comes from the scope as it is; texts in it may be templates. */
+static const struct value *eval_raw(struct eval *ev, const struct node *n, bool *raw)
+{
+	*raw = false;
+	if (eval_charge(ev, n, 1) < 0)
+		return NULL;
+	if (++ev->bounds->depth > EVAL_MAX_DEPTH) {
+		err_set(ev->e, ERR_SPEC, "nested too deep (at most %d levels)", EVAL_MAX_DEPTH);
+		return fail(ev, n);
+	}
+	const struct value *v = dispatch(ev, n, raw);
+	ev->bounds->depth--;
+	return v;
+}
+
+const struct value *eval_soft(struct eval *ev, const struct node *n)
+{
+	bool raw;
+	const struct value *v = eval_raw(ev, n, &raw);
+
+	return v && raw ? finish(ev, n, v) : v;
+}
+
+const struct value *eval_value(struct eval *ev, const struct node *n)
+{
+	const struct value *v = eval_soft(ev, n);
+
+	return v && v->kind == V_UNDEFINED ? undefined_fault(ev, n, v) : v;
+}
+
+void eval_init(struct eval *ev, struct arena *a, struct str text, struct pos where, const struct scope *scope, struct err *e)
+{
+	*ev = (struct eval){ .a = a, .scope = scope, .text = text, .where = where, .e = e };
+	ev->host = (struct call_host){ .arg = ev, .filter = host_filter, .test = host_test };
+}

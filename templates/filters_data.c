@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Filters that encode, decode and digest. JSON is written as Python's json.dumps does it, byte for byte: files made from it are compared. */
+#include "templates/filters.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct json {
+	struct buf *b;
+	struct arena *a;
+	int64_t indent; /* < 0: one line */
+	bool sort, ascii;
+};
+
+static uint32_t decode(struct str s, size_t n)
+{
+	unsigned char c = (unsigned char)s.p[0];
+	uint32_t u = n == 1 ? c : n == 2 ? c & 0x1f : n == 3 ? c & 0x0f : c & 0x07;
+
+	for (size_t i = 1; i < n; i++)
+		u = u << 6 | ((unsigned char)s.p[i] & 0x3f);
+	return u;
+}
+
+static void json_text(struct json *j, struct str s)
+{
+	static const char from[] = "\"\\\n\r\t\b\f", to[] = "\"\\nrtbf";
+
+	buf_addc(j->b, '"');
+	for (size_t n; (n = op_char_len(s)); s = str_sub(s, n, SIZE_MAX)) {
+		unsigned char c = (unsigned char)s.p[0];
+		const char *known = memchr(from, s.p[0], sizeof from - 1);
+		uint32_t u = decode(s, n);
+		if (known)
+			buf_addf(j->b, "\\%c", to[known - from]);
+		else if (c < 0x20)
+			buf_addf(j->b, "\\u%04x", c);
+		else if (c < 0x80 || !j->ascii)
+			buf_add(j->b, s.p, n);
+		else if (u < 0x10000)
+			buf_addf(j->b, "\\u%04x", u);
+		else
+			buf_addf(j->b, "\\u%04x\\u%04x", 0xd800 + ((u - 0x10000) >> 10), 0xdc00 + ((u - 0x10000) & 0x3ff));
+	}
+	buf_addc(j->b, '"');
+}
+
+static void json_newline(struct json *j, int depth)
+{
+	if (j->indent < 0)
+		return;
+	buf_addc(j->b, '\n');
+	buf_addn(j->b, ' ', (size_t)(j->indent * depth));
+}
+
+static int compare_keys(const void *x, const void *y)
+{
+	return str_cmp((*(const struct map_entry *const *)x)->key, (*(const struct map_entry *const *)y)->key);
+}
+
+static const struct map_entry **entries(struct arena *a, const struct value *map, bool sort)
+{
+	const struct map_entry **v = arena_array(a, const struct map_entry *, map->map.n + 1);
+
+	for (size_t i = 0; i < map->map.n; i++)
+		v[i] = &map->map.e[i];
+	if (sort)
+		qsort(v, map->map.n, sizeof *v, compare_keys);
+	return v;
+}
+
+static void json_value(struct json *j, const struct value *v, int depth);
+
+static void json_list(struct json *j, const struct value *v, int depth)
+{
+	buf_addc(j->b, '[');
+	for (size_t i = 0; i < v->list.n; i++) {
+		if (i)
+			buf_adds(j->b, j->indent < 0 ? ", " : ",");
+		json_newline(j, depth + 1);
+		json_value(j, v->list.v[i], depth + 1);
+	}
+	if (v->list.n)
+		json_newline(j, depth);
+	buf_addc(j->b, ']');
+}
+
+static void json_map(struct json *j, const struct value *v, int depth)
+{
+	const struct map_entry **e = entries(j->a, v, j->sort);
+
+	buf_addc(j->b, '{');
+	for (size_t i = 0; i < v->map.n; i++) {
+		if (i)
+			buf_adds(j->b, j->indent < 0 ? ", " : ",");
+		json_newline(j, depth + 1);
+		json_text(j, e[i]->key);
+		buf_adds(j->b, ": ");
+		json_value(j, e[i]->val, depth + 1);
+	}
+	if (v->map.n)
+		json_newline(j, depth);
+	buf_addc(j->b, '}');
+}
+
+static void json_value(struct json *j, const struct value *v, int depth)
+{
+	switch ((int)v->kind) {
+	case V_NULL: buf_adds(j->b, "null"); break;
+	case V_BOOL: buf_adds(j->b, v->b ? "true" : "false"); break;
+	case V_STR: json_text(j, v->s); break;
+	case V_LIST: json_list(j, v, depth); break;
+	case V_MAP: json_map(j, v, depth); break;
+	case V_FLOAT:
+		if (isinf(v->f))
+			buf_adds(j->b, v->f < 0 ? "-Infinity" : "Infinity");
+		else if (isnan(v->f))
+			buf_adds(j->b, "NaN");
+		else
+			buf_addstr(j->b, op_text(j->a, v));
+		break;
+	default: buf_addstr(j->b, op_text(j->a, v)); break;
+	}
+}
+
+static const struct value *as_json(struct call *c, int64_t indent, bool sort, bool ascii)
+{
+	scoped(buf_wipe) struct buf b;
+	struct json j = { .b = &b, .a = c->a, .indent = indent, .sort = sort, .ascii = ascii };
+
+	if (indent > 64)
+		return call_fault(c, "indent must be at most 64");
+	buf_init(&b, OPS_MAX_TEXT);
+	json_value(&j, c->self, 0);
+	return buf_check(&b, c->e) < 0 ? NULL : value_str(c->a, buf_str(&b));
+}
+
+static const struct value *f_to_json(struct call *c)
+{
+	int64_t indent;
+
+	if (call_int(c, 0, -1, &indent) < 0)
+		return NULL;
+	return as_json(c, indent, call_flag(c, 1, false), call_flag(c, 2, true));
+}
+
+static const struct value *f_to_nice_json(struct call *c)
+{
+	int64_t indent;
+
+	if (call_int(c, 0, 4, &indent) < 0)
+		return NULL;
+	return as_json(c, indent, call_flag(c, 1, true), call_flag(c, 2, true));
+}
+
+static const struct value *f_from_json(struct call *c)
+{
+	struct value *v;
+
+	if (c->self->kind != V_STR)
+		return call_fault(c, "from_json needs text, not %s", op_type_name(c->self));
+	return json_parse(c->a, "from_json", c->self->s, &v, c->e) < 0 ? NULL : v;
+}
+
+/* Keys in order, as PyYAML writes them. */
+static struct value *sorted_copy(struct arena *a, const struct value *v)
+{
+	struct value *out;
+
+	if (v->kind == V_LIST) {
+		out = value_list(a);
+		for (size_t i = 0; i < v->list.n; i++)
+			value_add(a, out, sorted_copy(a, v->list.v[i]));
+		return out;
+	}
+	if (v->kind == V_MAP) {
+		const struct map_entry **e = entries(a, v, true);
+		out = value_map(a);
+		for (size_t i = 0; i < v->map.n; i++)
+			value_sets(out, e[i]->key, sorted_copy(a, e[i]->val));
+		return out;
+	}
+	out = value_copy(a, v);
+	out->secret = false; /* the text that is made of it will be */
+	return out;
+}
+
+static const struct value *as_yaml(struct call *c, int64_t indent)
+{
+	scoped(buf_wipe) struct buf b;
+
+	if (indent < 1 || indent > 16)
+		return call_fault(c, "indent must be 1 to 16");
+	buf_init(&b, OPS_MAX_TEXT);
+	yaml_write(&b, sorted_copy(c->a, c->self), (unsigned)indent);
+	return buf_check(&b, c->e) < 0 ? NULL : value_str(c->a, buf_str(&b));
+}
+
+static const struct value *f_to_yaml(struct call *c)
+{
+	int64_t indent;
+
+	return call_int(c, 0, 2, &indent) < 0 ? NULL : as_yaml(c, indent);
+}
+
+static const struct value *f_to_nice_yaml(struct call *c)
+{
+	int64_t indent;
+
+	return call_int(c, 0, 4, &indent) < 0 ? NULL : as_yaml(c, indent);
+}
+
+static const struct value *f_from_yaml(struct call *c)
+{
+	struct err_list errs = { 0 };
+	struct value *v;
+
+	if (c->self->kind != V_STR)
+		return c->self;
+	int rc = yaml_parse(c->a, "from_yaml", c->self->s, YAML_ANSIBLE, &v, &errs);
+	if (rc < 0 && errs.n)
+		call_fault(c, "not YAML: line %d: %s", errs.v[0].pos.line, errs.v[0].msg);
+	else if (rc < 0)
+		call_fault(c, "not YAML");
+	err_list_fini(&errs);
+	return rc < 0 ? NULL : v;
+}
+
+static const struct value *f_b64encode(struct call *c)
+{
+	scoped(buf_wipe) struct buf b;
+
+	buf_init(&b, OPS_MAX_TEXT);
+	base64_encode(&b, op_text(c->a, c->self));
+	return buf_check(&b, c->e) < 0 ? NULL : value_str(c->a, buf_str(&b));
+}
+
+static const struct value *f_b64decode(struct call *c)
+{
+	scoped(buf_wipe) struct buf b;
+
+	buf_init(&b, OPS_MAX_TEXT);
+	if (base64_decode(&b, op_text(c->a, c->self), c->e) < 0)
+		return NULL;
+	if (!str_is_utf8(buf_str(&b)))
+		return call_fault(c, "the decoded bytes are not UTF-8 text");
+	return value_str(c->a, buf_str(&b));
+}
+
+static const struct value *digest(struct call *c, struct str kind)
+{
+	char hex[SHA256_HEX];
+	struct str s = op_text(c->a, c->self);
+
+	if (str_eqc(kind, "sha1"))
+		sha1_hex(s, hex);
+	else if (str_eqc(kind, "sha256"))
+		sha256_hex(s, hex);
+	else
+		return call_fault(c, "the digest \"" STR_FMT "\" is not supported by this version: use sha1 or sha256", STR_ARG(kind));
+	return value_cstr(c->a, hex);
+}
+
+static const struct value *f_hash(struct call *c)
+{
+	return digest(c, call_text(c, 0, "sha1"));
+}
+
+static const struct value *f_checksum(struct call *c)
+{
+	return digest(c, STR("sha1"));
+}
+
+static const struct value *f_type_debug(struct call *c)
+{
+	return value_cstr(c->a, op_type_name(c->self));
+}
+
+const struct callable filters_data[] = {
+	{ "to_json", f_to_json, "indent,sort_keys,ensure_ascii", 0 },
+	{ "tojson", f_to_json, "indent,sort_keys,ensure_ascii", 0 },
+	{ "to_nice_json", f_to_nice_json, "indent,sort_keys,ensure_ascii", 0 },
+	{ "from_json", f_from_json, "", 0 },
+	{ "to_yaml", f_to_yaml, "indent", 0 },
+	{ "to_nice_yaml", f_to_nice_yaml, "indent", 0 },
+	{ "from_yaml", f_from_yaml, "", 0 },
+	{ "b64encode", f_b64encode, "", 0 },
+	{ "b64decode", f_b64decode, "", 0 },
+	{ "hash", f_hash, "hashtype", 0 },
+	{ "checksum", f_checksum, "", 0 },
+	{ "type_debug", f_type_debug, "", CALL_UNDEFINED },
+	{ NULL, NULL, NULL, 0 },
+};

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions: Jinja2's range, dict and namespace, those that the program registers, and a clear refusal of Ansible's lookups. */
+#include "templates/eval.h"
+
+#define MAX_FUNCTIONS 32
+#define MAX_RANGE     100000
+
+static struct function {
+	const char *name;
+	template_function *fn;
+	void *arg;
+} functions[MAX_FUNCTIONS];
+static size_t n_functions;
+
+void eval_add_function(const char *name, template_function *fn, void *arg)
+{
+	size_t i = 0;
+
+	while (i < n_functions && strcmp(functions[i].name, name) != 0)
+		i++;
+	if (i == MAX_FUNCTIONS)
+		bug("more than %d template functions", MAX_FUNCTIONS);
+	functions[i] = (struct function){ name, fn, arg };
+	n_functions = i == n_functions ? i + 1 : n_functions;
+}
+
+static const struct value *fn_range(struct eval *ev, const struct value *args)
+{
+	struct value *out = value_list(ev->a);
+	int64_t v[3] = { 0, 0, 1 };
+	size_t n = args->list.n;
+
+	if (n < 1 || n > 3) {
+		err_set(ev->e, ERR_SPEC, "range takes 1 to 3 numbers");
+		return NULL;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct value *x = args->list.v[i];
+		if (x->kind == V_UNKNOWN)
+			return x;
+		if (x->kind != V_INT && x->kind != V_BOOL) {
+			err_set(ev->e, ERR_SPEC, "range takes whole numbers, not %s", op_type_name(x));
+			return NULL;
+		}
+		v[n == 1 ? 1 : i] = op_to_int(x);
+	}
+	if (!v[2]) {
+		err_set(ev->e, ERR_SPEC, "the step of range must not be 0");
+		return NULL;
+	}
+	for (int64_t i = v[0]; v[2] > 0 ? i < v[1] : i > v[1];) {
+		if (out->list.n >= MAX_RANGE) {
+			err_set(ev->e, ERR_SPEC, "range gives more than %d numbers", MAX_RANGE);
+			return NULL;
+		}
+		value_add(ev->a, out, value_int(ev->a, i));
+		if (__builtin_add_overflow(i, v[2], &i))
+			break;
+	}
+	return out;
+}
+
+/* dict(a=1), dict([('a', 1)]), dict({...}, b=2) */
+static const struct value *fn_dict(struct eval *ev, const struct value *args, const struct value *kwargs)
+{
+	struct value *out = value_map(ev->a);
+	const struct value *first = args->list.n ? args->list.v[0] : NULL;
+
+	for (size_t i = 0; first && first->kind == V_MAP && i < first->map.n; i++)
+		value_sets(out, first->map.e[i].key, first->map.e[i].val);
+	for (size_t i = 0; first && first->kind == V_LIST && i < first->list.n; i++) {
+		const struct value *pair = first->list.v[i];
+		if (pair->kind != V_LIST || pair->list.n != 2) {
+			err_set(ev->e, ERR_SPEC, "dict takes pairs");
+			return NULL;
+		}
+		value_sets(out, op_text(ev->a, pair->list.v[0]), pair->list.v[1]);
+	}
+	if (args->list.n > 1 || (first && first->kind != V_MAP && first->kind != V_LIST)) {
+		err_set(ev->e, ERR_SPEC, "dict takes a map, a list of pairs, or names with values");
+		return NULL;
+	}
+	for (size_t i = 0; i < kwargs->map.n; i++)
+		value_sets(out, kwargs->map.e[i].key, kwargs->map.e[i].val);
+	return out;
+}
+
+static const struct value *fn_namespace(struct eval *ev, const struct value *args, const struct value *kwargs)
+{
+	const struct value *v = fn_dict(ev, args, kwargs);
+
+	if (v)
+		VEC_ADD(ev->a, &ev->bounds->namespaces) = v;
+	return v;
+}
+
+static const struct value *refuse_lookup(struct eval *ev, const struct value *args)
+{
+	struct str what = args->list.n && args->list.v[0]->kind == V_STR ? args->list.v[0]->s : STR("");
+
+	err_set(ev->e, ERR_SPEC, "lookup('" STR_FMT "') is not available: expressions reach no file, command, variable of the environment or network",
+		STR_ARG(what));
+	if (str_eqc(what, "env"))
+		err_hint(ev->e, "use secret('env:NAME'), or give the value with -e NAME=VALUE");
+	else if (str_eqc(what, "file"))
+		err_hint(ev->e, "use secret('file:PATH'), or the copy module's src");
+	else
+		err_hint(ev->e, "give the value as a variable");
+	return NULL;
+}
+
+static const struct value *registered(struct eval *ev, const struct node *n, const struct value *args)
+{
+	const char *names[MAX_FUNCTIONS + 3] = { "range", "dict", "namespace" }, *best;
+	const struct value *out;
+
+	for (size_t i = 0; i < n_functions; i++) {
+		if (!str_eqc(n->left->name, functions[i].name)) {
+			names[i + 3] = functions[i].name;
+			continue;
+		}
+		if (n->kwargs.n) {
+			err_set(ev->e, ERR_SPEC, "%s takes no named arguments", functions[i].name);
+			return NULL;
+		}
+		return functions[i].fn(functions[i].arg, ev->a, args, &out, ev->e) < 0 ? NULL : out;
+	}
+	err_set(ev->e, ERR_SPEC, "unknown function \"" STR_FMT "\"", STR_ARG(n->left->name));
+	best = str_suggest(n->left->name, names, n_functions + 3);
+	if (best)
+		err_hint(ev->e, "did you mean \"%s\"?", best);
+	return NULL;
+}
+
+const struct value *eval_function(struct eval *ev, const struct node *n)
+{
+	struct value *args = value_list(ev->a), *kwargs = value_map(ev->a);
+	struct str name = n->left->name;
+	const struct value *v;
+
+	for (size_t i = 0; i < n->kids.n; i++) {
+		if (!(v = eval_value(ev, n->kids.v[i])))
+			return NULL;
+		value_add(ev->a, args, v);
+	}
+	for (size_t i = 0; i < n->kwargs.n; i++) {
+		if (!(v = eval_value(ev, n->kwargs.v[i].value)))
+			return NULL;
+		value_sets(kwargs, n->kwargs.v[i].name, v);
+	}
+	if (str_eqc(name, "range"))
+		return fn_range(ev, args);
+	if (str_eqc(name, "dict"))
+		return fn_dict(ev, args, kwargs);
+	if (str_eqc(name, "namespace"))
+		return fn_namespace(ev, args, kwargs);
+	if (str_eqc(name, "lookup") || str_eqc(name, "query") || str_eqc(name, "q"))
+		return refuse_lookup(ev, args);
+	return registered(ev, n, args);
+}

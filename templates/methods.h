@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* templates/methods.h - methods of texts, lists and maps: x.startswith('a'). They change nothing: every result is new. */
+#ifndef MUSTER_TEMPLATES_METHODS_H
+#define MUSTER_TEMPLATES_METHODS_H
+
+#include "templates/call.h"
+
+const struct callable *method_find(const struct value *self, struct str name); /* NULL: none */
+const char *method_suggest(const struct value *self, struct str name);
+
+#endif

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "templates/tests.h"
+
+#include <ctype.h>
+#include <math.h>
+
+#include "templates/regex.h"
+
+static const struct value *answer(struct call *c, bool r)
+{
+	return value_bool(c->a, r);
+}
+
+static const struct value *t_defined(struct call *c)
+{
+	return answer(c, c->self->kind != V_UNDEFINED);
+}
+
+static const struct value *t_undefined(struct call *c)
+{
+	return answer(c, c->self->kind == V_UNDEFINED);
+}
+
+static const struct value *t_none(struct call *c)
+{
+	return answer(c, c->self->kind == V_NULL);
+}
+
+static const struct value *t_string(struct call *c)
+{
+	return answer(c, c->self->kind == V_STR);
+}
+
+static const struct value *t_number(struct call *c)
+{
+	return answer(c, op_is_number(c->self));
+}
+
+static const struct value *t_integer(struct call *c)
+{
+	return answer(c, c->self->kind == V_INT);
+}
+
+static const struct value *t_float(struct call *c)
+{
+	return answer(c, c->self->kind == V_FLOAT);
+}
+
+static const struct value *t_mapping(struct call *c)
+{
+	return answer(c, c->self->kind == V_MAP);
+}
+
+static const struct value *t_sequence(struct call *c)
+{
+	return answer(c, c->self->kind == V_LIST || c->self->kind == V_STR || c->self->kind == V_MAP);
+}
+
+static const struct value *t_boolean(struct call *c)
+{
+	return answer(c, c->self->kind == V_BOOL);
+}
+
+static const struct value *t_true(struct call *c)
+{
+	return answer(c, c->self->kind == V_BOOL && c->self->b);
+}
+
+static const struct value *t_false(struct call *c)
+{
+	return answer(c, c->self->kind == V_BOOL && !c->self->b);
+}
+
+static const struct value *t_truthy(struct call *c)
+{
+	return answer(c, value_is_truthy(c->self));
+}
+
+static const struct value *t_falsy(struct call *c)
+{
+	return answer(c, !value_is_truthy(c->self));
+}
+
+static const struct value *compare(struct call *c, enum compare_op op)
+{
+	return op_compare(c->a, op, c->self, c->arg[0], c->e);
+}
+
+static const struct value *t_eq(struct call *c)
+{
+	return compare(c, CMP_EQ);
+}
+
+static const struct value *t_ne(struct call *c)
+{
+	return compare(c, CMP_NE);
+}
+
+static const struct value *t_gt(struct call *c)
+{
+	return compare(c, CMP_GT);
+}
+
+static const struct value *t_lt(struct call *c)
+{
+	return compare(c, CMP_LT);
+}
+
+static const struct value *t_ge(struct call *c)
+{
+	return compare(c, CMP_GE);
+}
+
+static const struct value *t_le(struct call *c)
+{
+	return compare(c, CMP_LE);
+}
+
+static const struct value *t_in(struct call *c)
+{
+	return compare(c, CMP_IN);
+}
+
+static const struct value *t_contains(struct call *c)
+{
+	return op_compare(c->a, CMP_IN, c->arg[0], c->self, c->e);
+}
+
+/* self % by == rest */
+static const struct value *modulo(struct call *c, const struct value *by, int64_t rest)
+{
+	const struct value *m = op_binary(c->a, '%', c->self, by, c->e);
+
+	return m ? answer(c, op_equal(m, value_int(c->a, rest))) : NULL;
+}
+
+static const struct value *t_odd(struct call *c)
+{
+	return modulo(c, value_int(c->a, 2), 1);
+}
+
+static const struct value *t_even(struct call *c)
+{
+	return modulo(c, value_int(c->a, 2), 0);
+}
+
+static const struct value *t_divisibleby(struct call *c)
+{
+	return modulo(c, c->arg[0], 0);
+}
+
+static const struct value *same_case(struct call *c, int (*other)(int))
+{
+	struct str s = op_text(c->a, c->self);
+	bool any = false, all = true;
+
+	for (size_t i = 0; i < s.n; i++) {
+		any = any || isalpha((unsigned char)s.p[i]);
+		all = all && !other((unsigned char)s.p[i]);
+	}
+	return answer(c, any && all);
+}
+
+static const struct value *t_lower(struct call *c)
+{
+	return same_case(c, isupper);
+}
+
+static const struct value *t_upper(struct call *c)
+{
+	return same_case(c, islower);
+}
+
+/* ---- results of tasks ----------------------------------------------------------------------- */
+
+static const struct value *result_flag(struct call *c, const char *key, bool *flag)
+{
+	const struct value *v;
+
+	if (c->self->kind != V_MAP)
+		return call_fault(c, "\"%s\" asks about a task's result, not about %s", c->name, op_type_name(c->self));
+	v = value_get(c->self, key);
+	*flag = v && value_is_truthy(v);
+	return c->self;
+}
+
+static const struct value *t_failed(struct call *c)
+{
+	bool f;
+
+	return result_flag(c, "failed", &f) ? answer(c, f) : NULL;
+}
+
+static const struct value *t_succeeded(struct call *c)
+{
+	bool f;
+
+	return result_flag(c, "failed", &f) ? answer(c, !f) : NULL;
+}
+
+static const struct value *t_changed(struct call *c)
+{
+	bool f;
+	const struct value *results;
+
+	if (!result_flag(c, "changed", &f))
+		return NULL;
+	/* A loop's result has no flag of its own in some cases: any of its items counts. */
+	results = value_get(c->self, "results");
+	for (size_t i = 0; !value_get(c->self, "changed") && results && results->kind == V_LIST && i < results->list.n; i++)
+		f = f || value_get_bool(results->list.v[i], "changed", false);
+	return answer(c, f);
+}
+
+static const struct value *t_skipped(struct call *c)
+{
+	bool f;
+
+	return result_flag(c, "skipped", &f) ? answer(c, f) : NULL;
+}
+
+static const struct value *t_unreachable(struct call *c)
+{
+	bool f;
+
+	return result_flag(c, "unreachable", &f) ? answer(c, f) : NULL;
+}
+
+static const struct value *t_reachable(struct call *c)
+{
+	bool f;
+
+	return result_flag(c, "unreachable", &f) ? answer(c, !f) : NULL;
+}
+
+/* ---- patterns ------------------------------------------------------------------------------- */
+
+enum where { AT_BEGIN, ANYWHERE };
+
+static const struct value *matches(struct call *c, enum where where, int ignorecase, int multiline)
+{
+	struct regex_match m;
+	unsigned flags = where == AT_BEGIN ? REGEX_ANCHORED : 0;
+	bool found;
+
+	flags |= call_flag(c, ignorecase, false) ? REGEX_IGNORECASE : 0;
+	flags |= call_flag(c, multiline, false) ? REGEX_MULTILINE : 0;
+	struct regex *r = regex_new(c->a, call_text(c, 0, ""), flags, c->e);
+	if (!r || regex_find(c->a, r, op_text(c->a, c->self), 0, &m, &found, c->e) < 0)
+		return NULL;
+	return answer(c, found);
+}
+
+static const struct value *t_match(struct call *c)
+{
+	return matches(c, AT_BEGIN, 1, 2);
+}
+
+static const struct value *t_search(struct call *c)
+{
+	return matches(c, ANYWHERE, 1, 2);
+}
+
+static const struct value *t_regex(struct call *c)
+{
+	struct str kind = call_text(c, 3, "search");
+
+	if (!str_eqc(kind, "search") && !str_eqc(kind, "match"))
+		return call_fault(c, "match_type must be search or match");
+	return matches(c, str_eqc(kind, "match") ? AT_BEGIN : ANYWHERE, 1, 2);
+}
+
+/* ---- versions ------------------------------------------------------------------------------- */
+
+/* The next run of digits or of letters; separators are skipped. */
+static struct str version_part(struct str *s)
+{
+	size_t n = 0;
+
+	while (s->n && !isalnum((unsigned char)s->p[0]))
+		*s = str_sub(*s, 1, SIZE_MAX);
+	bool digit = s->n && isdigit((unsigned char)s->p[0]);
+	while (n < s->n && isalnum((unsigned char)s->p[n]) && (isdigit((unsigned char)s->p[n]) != 0) == digit)
+		n++;
+	struct str part = str_sub(*s, 0, n);
+	*s = str_sub(*s, n, SIZE_MAX);
+	return part;
+}
+
+/* Python's LooseVersion: parts in order, numbers as numbers; a longer version is later. */
+static int compare_versions(struct call *c, struct str x, struct str y, int *order)
+{
+	uint64_t nx, ny;
+
+	for (;;) {
+		struct str px = version_part(&x), py = version_part(&y);
+		if (!px.n || !py.n) {
+			*order = px.n ? 1 : py.n ? -1 : 0;
+			return 0;
+		}
+		bool dx = isdigit((unsigned char)px.p[0]), dy = isdigit((unsigned char)py.p[0]);
+		if (dx != dy)
+			return err_set(c->e, ERR_SPEC, "the versions cannot be compared: \"" STR_FMT "\" and \"" STR_FMT "\"",
+				       STR_ARG(px), STR_ARG(py));
+		if (dx && str_to_uint(px, 10, &nx) && str_to_uint(py, 10, &ny))
+			*order = nx < ny ? -1 : nx > ny;
+		else
+			*order = str_cmp(px, py);
+		if (*order)
+			return 0;
+	}
+}
+
+static const struct value *t_version(struct call *c)
+{
+	static const struct {
+		const char *names;
+		enum compare_op op;
+	} ops[] = { { "==,=,eq", CMP_EQ }, { "!=,<>,ne", CMP_NE }, { "<,lt", CMP_LT },
+		    { "<=,le", CMP_LE },   { ">,gt", CMP_GT },	   { ">=,ge", CMP_GE } };
+	struct str want = call_text(c, 1, "eq"), x = op_text(c->a, c->self), y = call_text(c, 0, "");
+	int order;
+
+	if (!x.n || !y.n)
+		return call_fault(c, "a version to compare is empty");
+	for (size_t i = 0; i < ARRAY_LEN(ops); i++) {
+		struct str rest = str_of(ops[i].names), name;
+		while (str_next(&rest, ',', &name)) {
+			if (!str_eq(name, want))
+				continue;
+			if (compare_versions(c, x, y, &order) < 0)
+				return NULL;
+			return op_compare(c->a, ops[i].op, value_int(c->a, order), value_int(c->a, 0), c->e);
+		}
+	}
+	return call_fault(c, "\"" STR_FMT "\" is no comparison: use ==, !=, <, <=, > or >=", STR_ARG(want));
+}
+
+/* ---- sets ----------------------------------------------------------------------------------- */
+
+static const struct value *all_in(struct call *c, const struct value *inner, const struct value *outer)
+{
+	const struct value *l = call_list(c, inner);
+	bool r = true, in;
+
+	for (size_t i = 0; l && r && i < l->list.n; i++) {
+		if (op_contains(outer, l->list.v[i], &in, c->e) < 0)
+			return NULL;
+		r = in;
+	}
+	return l ? answer(c, r) : NULL;
+}
+
+static const struct value *t_subset(struct call *c)
+{
+	return all_in(c, c->self, c->arg[0]);
+}
+
+static const struct value *t_superset(struct call *c)
+{
+	return all_in(c, c->arg[0], c->self);
+}
+
+static const struct value *count_truthy(struct call *c, bool all)
+{
+	const struct value *l = call_list(c, c->self);
+	size_t n = 0;
+
+	for (size_t i = 0; l && i < l->list.n; i++)
+		n += value_is_truthy(l->list.v[i]);
+	return l ? answer(c, all ? n == l->list.n : n > 0) : NULL;
+}
+
+static const struct value *t_all(struct call *c)
+{
+	return count_truthy(c, true);
+}
+
+static const struct value *t_any(struct call *c)
+{
+	return count_truthy(c, false);
+}
+
+static const struct value *t_nan(struct call *c)
+{
+	return answer(c, c->self->kind == V_FLOAT && isnan(c->self->f));
+}
+
+/* Tests that would look at the controller's own files. */
+static const struct value *t_file(struct call *c)
+{
+	call_fault(c, "\"is %s\" is not available: expressions reach no file", c->name);
+	err_hint(c->e, "use the stat module and test its result");
+	return NULL;
+}
+
+static const struct callable tests[] = {
+	{ "defined", t_defined, "", CALL_UNDEFINED | CALL_UNKNOWN },
+	{ "undefined", t_undefined, "", CALL_UNDEFINED | CALL_UNKNOWN },
+	{ "none", t_none, "", 0 },
+	{ "string", t_string, "", 0 },
+	{ "number", t_number, "", 0 },
+	{ "integer", t_integer, "", 0 },
+	{ "float", t_float, "", 0 },
+	{ "mapping", t_mapping, "", 0 },
+	{ "sequence", t_sequence, "", 0 },
+	{ "iterable", t_sequence, "", 0 },
+	{ "boolean", t_boolean, "", 0 },
+	{ "true", t_true, "", 0 },
+	{ "false", t_false, "", 0 },
+	{ "truthy", t_truthy, "", 0 },
+	{ "falsy", t_falsy, "", 0 },
+	{ "equalto", t_eq, "other!", 0 },
+	{ "eq", t_eq, "other!", 0 },
+	{ "==", t_eq, "other!", 0 },
+	{ "ne", t_ne, "other!", 0 },
+	{ "!=", t_ne, "other!", 0 },
+	{ "gt", t_gt, "other!", 0 },
+	{ "greaterthan", t_gt, "other!", 0 },
+	{ ">", t_gt, "other!", 0 },
+	{ "lt", t_lt, "other!", 0 },
+	{ "lessthan", t_lt, "other!", 0 },
+	{ "<", t_lt, "other!", 0 },
+	{ "ge", t_ge, "other!", 0 },
+	{ ">=", t_ge, "other!", 0 },
+	{ "le", t_le, "other!", 0 },
+	{ "<=", t_le, "other!", 0 },
+	{ "in", t_in, "seq!", 0 },
+	{ "contains", t_contains, "value!", 0 },
+	{ "odd", t_odd, "", 0 },
+	{ "even", t_even, "", 0 },
+	{ "divisibleby", t_divisibleby, "num!", 0 },
+	{ "lower", t_lower, "", 0 },
+	{ "upper", t_upper, "", 0 },
+	{ "failed", t_failed, "", 0 },
+	{ "failure", t_failed, "", 0 },
+	{ "succeeded", t_succeeded, "", 0 },
+	{ "success", t_succeeded, "", 0 },
+	{ "successful", t_succeeded, "", 0 },
+	{ "changed", t_changed, "", 0 },
+	{ "change", t_changed, "", 0 },
+	{ "skipped", t_skipped, "", 0 },
+	{ "skip", t_skipped, "", 0 },
+	{ "unreachable", t_unreachable, "", 0 },
+	{ "reachable", t_reachable, "", 0 },
+	{ "match", t_match, "pattern!,ignorecase,multiline", 0 },
+	{ "search", t_search, "pattern!,ignorecase,multiline", 0 },
+	{ "regex", t_regex, "pattern!,ignorecase,multiline,match_type", 0 },
+	{ "version", t_version, "version!,operator,strict,version_type", 0 },
+	{ "version_compare", t_version, "version!,operator,strict,version_type", 0 },
+	{ "subset", t_subset, "other!", 0 },
+	{ "superset", t_superset, "other!", 0 },
+	{ "all", t_all, "", 0 },
+	{ "any", t_any, "", 0 },
+	{ "nan", t_nan, "", 0 },
+	{ "file", t_file, "", 0 },
+	{ "exists", t_file, "", 0 },
+	{ "directory", t_file, "", 0 },
+	{ NULL, NULL, NULL, 0 },
+};
+
+const struct callable *test_find(struct str name)
+{
+	for (const struct callable *t = tests; t->name; t++)
+		if (str_eqc(name, t->name))
+			return t;
+	return NULL;
+}
+
+const char *test_suggest(struct str name)
+{
+	const char *names[ARRAY_LEN(tests)];
+	size_t n = 0;
+
+	for (const struct callable *t = tests; t->name; t++)
+		names[n++] = t->name;
+	return str_suggest(name, names, n);
+}
