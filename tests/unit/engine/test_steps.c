@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The walk of a plan, without acting: what may begin when, what is skipped, what rolls. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "engine/steps.h"
+
+struct limits {
+	int64_t down, creates;
+};
+
+static int64_t may_be_down(void *arg, const char *pool unused_arg)
+{
+	return ((struct limits *)arg)->down;
+}
+
+static int64_t creates(void *arg, const char *provider unused_arg)
+{
+	return ((struct limits *)arg)->creates;
+}
+
+struct bed {
+	struct arena *a;
+	struct plan plan;
+	struct limits l;
+	struct steps s;
+};
+
+static struct change *add(struct bed *b, enum change_action action, const char *addr)
+{
+	struct change *c = arena_obj(b->a, struct change);
+
+	*c = (struct change){ .addr = addr, .kind = "machine", .provider = "p", .node = addr, .pool = "web", .action = action, .reason = "" };
+	if (strncmp(addr, "net", 3) == 0) {
+		c->kind = "network";
+		c->node = c->pool = NULL;
+	}
+	VEC_ADD(b->a, &b->plan.changes) = c;
+	return c;
+}
+
+static void after(struct bed *b, struct change *c, size_t dep)
+{
+	VEC_ADD(b->a, &c->deps) = dep;
+}
+
+static void deleted_after(struct bed *b, struct change *c, size_t first)
+{
+	VEC_ADD(b->a, &c->undone_first) = first;
+}
+
+static void make(struct bed *b)
+{
+	struct steps_limits l = { may_be_down, creates, &b->l };
+	struct err e = { 0 };
+
+	assert_int_equal(steps_make(b->a, &b->plan, &l, &b->s, &e), 0);
+}
+
+/* Takes a step and checks which. */
+static size_t expect(struct bed *b, const char *addr, enum step_part part)
+{
+	size_t i = steps_take(&b->s);
+
+	assert_int_not_equal(i, SIZE_MAX);
+	assert_string_equal(b->s.v.v[i].c->addr, addr);
+	assert_int_equal(b->s.v.v[i].part, part);
+	return i;
+}
+
+static void expect_none(struct bed *b)
+{
+	assert_int_equal(steps_take(&b->s), SIZE_MAX);
+}
+
+static void creates_wait_for_their_network(void **unused unused_arg)
+{
+	struct bed b = { .a = arena_new("test") };
+
+	add(&b, CHANGE_CREATE, "net");
+	after(&b, add(&b, CHANGE_CREATE, "n0"), 0);
+	after(&b, add(&b, CHANGE_CONFIGURE, "n0"), 1);
+	make(&b);
+	size_t net = expect(&b, "net", PART_MAKE);
+	expect_none(&b);
+	steps_end(&b.s, net, true);
+	size_t n0 = expect(&b, "n0", PART_MAKE);
+	expect_none(&b);
+	steps_end(&b.s, n0, true);
+	steps_end(&b.s, expect(&b, "n0", PART_CONFIGURE), true);
+	expect_none(&b);
+	assert_int_equal(b.s.running, 0);
+	assert_int_equal(steps_skip_rest(&b.s), 0);
+	arena_free(b.a);
+}
+
+/* Machine away, network away, network again, machine again. */
+static void a_replaced_network_takes_its_machines_along(void **unused unused_arg)
+{
+	struct bed b = { .a = arena_new("test") };
+
+	deleted_after(&b, add(&b, CHANGE_REPLACE, "net"), 1);
+	after(&b, add(&b, CHANGE_REPLACE, "n0"), 0);
+	make(&b);
+	steps_end(&b.s, expect(&b, "n0", PART_UNMAKE), true);
+	steps_end(&b.s, expect(&b, "net", PART_UNMAKE), true);
+	steps_end(&b.s, expect(&b, "net", PART_MAKE), true);
+	steps_end(&b.s, expect(&b, "n0", PART_MAKE), true);
+	expect_none(&b);
+	arena_free(b.a);
+}
+
+static void what_stands_on_a_failure_is_skipped(void **unused unused_arg)
+{
+	struct bed b = { .a = arena_new("test") };
+
+	add(&b, CHANGE_CREATE, "net");
+	after(&b, add(&b, CHANGE_CREATE, "n0"), 0);
+	after(&b, add(&b, CHANGE_CONFIGURE, "n0"), 1);
+	add(&b, CHANGE_CREATE, "n1");
+	make(&b);
+	size_t net = expect(&b, "net", PART_MAKE);
+	size_t n1 = expect(&b, "n1", PART_MAKE);
+	assert_int_equal(steps_end(&b.s, net, false), 2);
+	steps_end(&b.s, n1, true);
+	expect_none(&b);
+	arena_free(b.a);
+}
+
+static void a_provider_makes_so_many_at_a_time(void **unused unused_arg)
+{
+	struct bed b = { .a = arena_new("test"), .l = { .creates = 2 } };
+
+	for (int i = 0; i < 4; i++)
+		add(&b, CHANGE_CREATE, arena_printf(b.a, "n%d", i));
+	add(&b, CHANGE_DELETE, "old"); /* deletes are not counted */
+	make(&b);
+	size_t first = steps_take(&b.s);
+	assert_int_not_equal(steps_take(&b.s), SIZE_MAX);
+	assert_int_not_equal(steps_take(&b.s), SIZE_MAX);
+	expect_none(&b);
+	assert_int_equal(b.s.running, 3);
+	steps_end(&b.s, first, true);
+	assert_int_not_equal(steps_take(&b.s), SIZE_MAX);
+	expect_none(&b);
+	arena_free(b.a);
+}
+
+static void a_pool_rolls(void **unused unused_arg)
+{
+	struct bed b = { .a = arena_new("test"), .l = { .down = 1 } };
+
+	for (int i = 0; i < 3; i++) {
+		const char *addr = arena_printf(b.a, "n%d", i);
+		add(&b, CHANGE_REPLACE, addr)->in_service = true;
+		after(&b, add(&b, CHANGE_CONFIGURE, addr), (size_t)i * 2);
+	}
+	add(&b, CHANGE_CREATE, "new"); /* serves nobody yet: not held up */
+	make(&b);
+	size_t old = expect(&b, "n0", PART_UNMAKE);
+	size_t fresh = expect(&b, "new", PART_MAKE);
+	expect_none(&b);
+	steps_end(&b.s, fresh, true);
+	expect_none(&b);
+	steps_end(&b.s, old, true);
+	size_t again = expect(&b, "n0", PART_MAKE);
+	expect_none(&b); /* n0 is still down */
+	steps_end(&b.s, again, true);
+	size_t config = expect(&b, "n0", PART_CONFIGURE);
+	expect_none(&b);
+	steps_end(&b.s, config, true);
+	size_t next = expect(&b, "n1", PART_UNMAKE);
+	/* A node that failed stays down: the roll stops there. */
+	assert_int_equal(steps_end(&b.s, next, false), 2);
+	expect_none(&b);
+	assert_int_equal(steps_skip_rest(&b.s), 3);
+	arena_free(b.a);
+}
+
+static void edges_in_a_ring_are_refused(void **unused unused_arg)
+{
+	struct bed b = { .a = arena_new("test") };
+	struct steps_limits l = { may_be_down, creates, &b.l };
+	struct err e = { 0 };
+
+	after(&b, add(&b, CHANGE_CREATE, "n0"), 1);
+	after(&b, add(&b, CHANGE_CREATE, "n1"), 0);
+	assert_int_equal(steps_make(b.a, &b.plan, &l, &b.s, &e), -1);
+	assert_int_equal(e.kind, ERR_CONFLICT);
+	arena_free(b.a);
+}
+
+static void ten_thousand_nodes_are_linear(void **unused unused_arg)
+{
+	struct bed b = { .a = arena_new("test"), .l = { .down = 100, .creates = 50 } };
+	const size_t n = 10000;
+	size_t running[64], n_running = 0, done = 0;
+
+	add(&b, CHANGE_CREATE, "net");
+	for (size_t i = 0; i < n; i++) {
+		const char *addr = arena_printf(b.a, "n%zu", i);
+		struct change *c = add(&b, i % 2 ? CHANGE_REPLACE : CHANGE_CREATE, addr);
+		c->in_service = i % 2;
+		VEC_ADD(b.a, &c->deps) = 0;
+		after(&b, add(&b, CHANGE_CONFIGURE, addr), 1 + 2 * i);
+	}
+	make(&b);
+	int64_t start = clock_now();
+	for (;;) {
+		size_t i = n_running < 64 ? steps_take(&b.s) : SIZE_MAX;
+		if (i != SIZE_MAX) {
+			running[n_running++] = i;
+			continue;
+		}
+		if (!n_running)
+			break;
+		steps_end(&b.s, running[--n_running], true);
+		done++;
+	}
+	assert_int_equal(done, 1 + 2 * n + n / 2);
+	assert_true(clock_now() - start < 2000);
+	arena_free(b.a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(creates_wait_for_their_network),
+		cmocka_unit_test(a_replaced_network_takes_its_machines_along),
+		cmocka_unit_test(what_stands_on_a_failure_is_skipped),
+		cmocka_unit_test(a_provider_makes_so_many_at_a_time),
+		cmocka_unit_test(a_pool_rolls),
+		cmocka_unit_test(edges_in_a_ring_are_refused),
+		cmocka_unit_test(ten_thousand_nodes_are_linear),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
