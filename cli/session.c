@@ -9,7 +9,6 @@
 
 #include "cli/progress.h"
 #include "cli/view.h"
-#include "inventory/secret.h"
 
 #ifndef MUSTER_DATADIR
 #define MUSTER_DATADIR "/usr/local/share/muster"
@@ -248,7 +247,7 @@ int session_spec(struct cli *c, struct err *e)
 		err_set(e, ERR_SPEC, "there is no %s here", c->spec_file);
 		return err_hint(e, "name the spec with -f FILE, or start one with `muster init`");
 	}
-	secret_register_function();
+	secret_register(fs_is_dir(c->spec_file) ? c->spec_file : fs_dirname(c->a, c->spec_file));
 	if (spec_load(c->a, c->spec_file, &o, &c->spec, &errs) == 0 &&
 	    fleet_expand(c->a, c->spec, &c->fleet, &errs) == 0)
 		check_playbooks(c, &errs);
