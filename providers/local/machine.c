@@ -220,9 +220,11 @@ static int write_files(struct machine *m, const struct resource_want *w, const s
 	char hex[SHA256_HEX];
 	const struct value *private = value_get(w->host_key, "private");
 	struct str proxy = value_get_str(net, "proxy", "");
+	/* Debian's sshd does not start without one, and one of its own making would have to be trusted unseen. */
+	if (!private)
+		return err_set(e, ERR_BUG, "no host key for %s", m->id);
 	buf_init(&key, 1 << 16);
-	if (private)
-		value_reveal(&key, private);
+	value_reveal(&key, private);
 	sha256_hex(str_of(w->token), hex);
 	struct root_files f = {
 		.base = get(m, "base"),
@@ -279,6 +281,13 @@ static int not_started(const struct machine *m, enum err_kind kind, const char *
 	return err_hint(e, "read %s/console.log", m->dir);
 }
 
+static bool is_alive(pid_t pid)
+{
+	struct proc_id id;
+	struct err ignored = { 0 };
+	return pid > 0 && proc_identify(pid, &id, &ignored) == 0;
+}
+
 /* Until it has been started more than `before` times and its sshd answers. */
 static int wait_ready(const struct machine *m, pid_t starter, int64_t before, struct err *e)
 {
@@ -287,7 +296,7 @@ static int wait_ready(const struct machine *m, pid_t starter, int64_t before, st
 	while (boots(m) <= before || !netns_answers(netns, address, LOCAL_SSH_PORT, "SSH-2.0", 1000)) {
 		if (task_check(e))
 			return -1;
-		if (!keeper_pid(lock_of(m)) && (starter <= 0 || (kill(starter, 0) < 0 && errno == ESRCH)))
+		if (!keeper_pid(lock_of(m)) && !is_alive(starter))
 			return not_started(m, ERR_REMOTE, "went down while starting", e);
 		if (!deadline_left(d))
 			return not_started(m, ERR_REMOTE, "did not answer SSH in time", e);

@@ -107,8 +107,6 @@ static int put_admin_key(struct writer *w, struct err *e)
 
 static int put_host_key(struct writer *w, struct err *e)
 {
-	if (!w->f->host_private.n)
-		return 0;
 	if (put(w, "etc/ssh/ssh_host_ed25519_key", w->f->host_private, 0600, e))
 		return -1;
 	return put_text(w, "etc/ssh/ssh_host_ed25519_key.pub", arena_printf(w->a, "%s\n", w->f->host_public), e);

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Everything of a running host hangs on this one process: the overlay is mounted in its mount namespace, the host's end of the
- * network cable lies in its network namespace, systemd-nspawn is told by the kernel to die with it. So there is no clean-up
+ * network cable lies in its network namespace, its processes are in a process namespace that the kernel ends with it. So there is no clean-up
  * that a crash could skip. It uses no tasks: it waits for one child and three signals.
  */
 #include "providers/local/supervisor.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,6 +37,7 @@ struct supervisor {
 	sigset_t waits;
 	int64_t boots;
 	pid_t child;
+	int alive; /* held open for as long as we live */
 };
 
 static const char *field_of(const struct supervisor *s, const char *key)
@@ -142,7 +145,7 @@ static const char **nspawn_argv(struct supervisor *s)
 	const char *argv[] = {
 		"systemd-nspawn", "--quiet", "--boot", "--register=no", "--keep-unit", "--link-journal=no", "--resolv-conf=off",
 		"--timezone=off", "--console=read-only", "--capability=CAP_NET_ADMIN,CAP_SYS_RESOURCE",
-		arena_printf(s->a, "--network-namespace-path=/proc/%d/ns/net", (int)getpid()),
+		"--network-namespace-path=/proc/self/ns/net", /* the keeper's, which it inherits */
 		arena_printf(s->a, "--machine=%s", s->id), arena_printf(s->a, "--hostname=%s", field_of(s, "name")),
 		arena_printf(s->a, "--directory=%s", s->root),
 	};
@@ -151,37 +154,74 @@ static const char **nspawn_argv(struct supervisor *s)
 	return copy;
 }
 
-static no_return void child_main(struct supervisor *s, const char **argv, pid_t keeper)
+static no_return void nspawn_main(const char **argv)
 {
 	static const char *const env[] = { "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
 					   /* /proc/sys of the shared kernel stays read-only, but for net, which is the host's own. */
 					   "SYSTEMD_NSPAWN_API_VFS_WRITABLE=network", NULL };
-	struct err e = { 0 };
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != keeper)
-		_exit(127); /* it died before the line above */
-	if (cgroup_enter(s->id, "box", &e) == 0) {
-		execvpe(argv[0], (char *const *)argv, (char *const *)env);
-		err_sys(&e, "%s", argv[0]);
-	}
-	dprintf(STDERR_FILENO, "%s\n", e.msg);
+	execvpe(argv[0], (char *const *)argv, (char *const *)env);
+	dprintf(STDERR_FILENO, "muster: %s: %s\n", argv[0], strerror(errno));
 	_exit(127);
+}
+
+/*
+ * The first process of a process namespace: when it goes, the kernel ends everything in there. nspawn alone is not enough, since
+ * the host's own first process outlives a killed nspawn. It ends with the keeper, and as nspawn ends.
+ */
+static no_return void box_main(struct supervisor *s, const char **argv, int alive)
+{
+	struct err e = { 0 };
+	char byte;
+	int status;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* The keeper's end of this pipe is closed if it died before the line above. */
+	struct pollfd end = { .fd = alive, .events = POLLIN };
+	if (poll(&end, 1, 0) != 0 && read(alive, &byte, 1) == 0)
+		_exit(127);
+	if (cgroup_enter(s->id, "box", &e) || mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0) {
+		dprintf(STDERR_FILENO, "muster: %s\n", e.msg[0] ? e.msg : "mounting /proc");
+		_exit(127);
+	}
+	pid_t pid = fork();
+	if (pid == 0)
+		nspawn_main(argv);
+	for (;;) {
+		pid_t gone = waitpid(-1, &status, 0);
+		if (gone == pid)
+			_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+		if (gone < 0 && errno != EINTR)
+			_exit(127);
+	}
+}
+
+/* fork, into new process and mount namespaces. */
+static pid_t fork_box(void)
+{
+	return (pid_t)syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, NULL, NULL, NULL, 0);
 }
 
 static int boot(struct supervisor *s, struct err *e)
 {
 	const char **argv = nspawn_argv(s);
+	int alive[2];
 	if (configure_link(s, e))
 		return -1;
-	pid_t self = getpid();
-	s->child = fork();
+	if (pipe2(alive, O_CLOEXEC) < 0)
+		return err_sys(e, "pipe");
+	s->child = fork_box();
+	if (s->child == 0) {
+		close(alive[1]);
+		box_main(s, argv, alive[0]);
+	}
+	close(alive[0]);
+	if (s->alive > 0)
+		close(s->alive);
+	s->alive = alive[1];
 	if (s->child < 0)
-		return err_sys(e, "fork");
-	if (s->child == 0)
-		child_main(s, argv, self);
+		return err_sys(e, "a process namespace");
 	count_boot(s);
 	return 0;
 }
