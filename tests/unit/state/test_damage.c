@@ -331,7 +331,7 @@ static void on_small_tmpfs(void)
 	struct state *s;
 	char path[700];
 
-	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	if (unshare(CLONE_NEWNS) || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) ||
 	    mount("tmpfs", dir, "tmpfs", 0, "size=1m"))
 		_exit(77);
 	/* No room at all: not even a state is begun. */
@@ -350,7 +350,7 @@ static void on_small_tmpfs(void)
 	CHECK(acked > 5);
 	struct err no_room = { 0 };
 	CHECK(state_backup(s, NULL, &no_room) == -1 && no_room.kind == ERR_IO);
-	CHECK(!mount("none", dir, NULL, MS_REMOUNT, "size=4m"));
+	CHECK(!mount("none", dir, "tmpfs", MS_REMOUNT, "size=4m"));
 	after_the_flood(s, acked);
 }
 

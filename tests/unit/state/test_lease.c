@@ -283,6 +283,7 @@ static void one_of_many_wins(void **data)
 			close(go[1]);
 			if (!rc && read(go[0], &c, 1) < 0)
 				_exit(9);
+			state_close(mine);
 			_exit(!rc ? 0 : err.kind == ERR_LEASE ? 1 : 9);
 		}
 	}

@@ -2,6 +2,8 @@
 /* Ten thousand resources: time, and bytes written for a change. Prints what it measured. */
 #include "fixture.h"
 
+#include <time.h>
+
 #define COUNT 10000
 #define GROUP 100
 
@@ -24,6 +26,15 @@ static int64_t written(void)
 	if (f)
 		fclose(f);
 	return n;
+}
+
+/* Asserted instead of wall time, which other programs of the machine share. */
+static int64_t cpu_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 static struct state_resource *node(int i)
@@ -82,18 +93,20 @@ static void ten_thousand(void **data)
 	(void)data;
 	net->deps.n = 0;
 	OK(state_resource_put(s, net, &err));
-	int64_t t = clock_now();
+	int64_t t = clock_now(), c = cpu_ms();
 	create(s, 0, COUNT);
-	int64_t put = clock_now() - t;
+	int64_t put = clock_now() - t, put_cpu = cpu_ms() - c;
 	struct arena *a = arena_new("read");
 	t = clock_now();
 	OK(state_resources(s, a, &all, &err));
-	int64_t first = clock_now() - t;
+	int64_t first = clock_now() - t, best = INT64_MAX;
 	assert_int_equal(all.v.n, COUNT + 1);
-	arena_reset(a);
-	t = clock_now();
-	OK(state_resources(s, a, &all, &err));
-	int64_t again = clock_now() - t;
+	for (int i = 0; i < 3; i++) {
+		arena_reset(a);
+		c = cpu_ms();
+		OK(state_resources(s, a, &all, &err));
+		best = cpu_ms() - c < best ? cpu_ms() - c : best;
+	}
 	size_t memory = arena_bytes(a);
 	arena_free(a);
 	t = clock_now();
