@@ -50,7 +50,7 @@ static const char *join_path(struct arena *a, const char *path, const char *name
 static void fault(struct decoder *d, const struct member *m, const char *hint, const char *fmt, ...) printf_fmt(4, 5);
 static void fault(struct decoder *d, const struct member *m, const char *hint, const char *fmt, ...)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 	va_list ap;
 
 	buf_init(&b, 4096);
@@ -508,7 +508,7 @@ static void unknown_key(struct decoder *d, const struct field *rows, const struc
 	const char *best = str_suggest(key, names, n);
 	const char *hint = best ? arena_printf(d->a, "did you mean \"%s\"?", best) : NULL;
 	if (!hint && n && n <= 24) {
-		scoped(buf_fini) struct buf b;
+		scoped(buf_fini) struct buf b = { 0 };
 		buf_init(&b, 360);
 		buf_adds(&b, "known keys: ");
 		for (size_t i = 0; i < n; i++)

@@ -195,7 +195,7 @@ static size_t term_end(struct str s, size_t i)
 
 int hostlist_expand(struct arena *a, struct str text, struct names *out, struct err *e)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 	size_t begin = 0;
 
 	buf_init(&b, 64 << 10);
@@ -336,7 +336,7 @@ static bool follows(struct str x, struct str y)
 
 static struct str ranges_text(struct arena *a, const struct folding *f)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, BUF_MAX_DEFAULT);
 	buf_addc(&b, '[');
@@ -359,7 +359,7 @@ static struct str ranges_text(struct arena *a, const struct folding *f)
 
 static void fold_run(struct arena *a, struct folding *f, size_t n, size_t k)
 {
-	scoped(buf_fini) struct buf key;
+	scoped(buf_fini) struct buf key = { 0 };
 	struct map seen;
 
 	buf_init(&key, BUF_MAX_DEFAULT);

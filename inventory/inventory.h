@@ -9,6 +9,7 @@
 #include "inventory/field.h"
 #include "inventory/fleet.h"
 #include "inventory/hostlist.h"
+#include "inventory/secret.h"
 #include "inventory/select.h"
 #include "inventory/spec.h"
 

@@ -94,7 +94,7 @@ static const char *base_name(const char *path)
 
 static void report_cycle(struct reader *r, const char *real, struct pos from)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 	bool in = false;
 
 	buf_init(&b, 900);

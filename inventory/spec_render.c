@@ -69,7 +69,7 @@ static void collect_names(struct arena *a, const struct value *v, struct map *na
 
 static void report_loop(struct var_graph *g, struct var *again)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 	size_t from = g->stack.n;
 
 	buf_init(&b, 600);

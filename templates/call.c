@@ -3,7 +3,7 @@
 
 const struct value *call_fault(struct call *c, const char *fmt, ...)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 	va_list ap;
 
 	buf_init(&b, 800);

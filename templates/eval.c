@@ -506,7 +506,7 @@ static const struct value *eval_dict(struct eval *ev, const struct node *n)
 
 static const struct value *eval_concat(struct eval *ev, const struct node *n)
 {
-	scoped(buf_wipe) struct buf b;
+	scoped(buf_wipe) struct buf b = { 0 };
 	bool secret = false, unknown = false;
 	const struct value *v;
 
@@ -571,7 +571,7 @@ static const struct value *eval_cond(struct eval *ev, const struct node *n)
 		return eval_soft(ev, n->left);
 	if (n->other)
 		return eval_soft(ev, n->other);
-	return undefined(ev, "the condition is false and there is no else", NULL);
+	return undefined(ev, "", NULL); /* Jinja2's one lenient kind: defined by nothing, but written as an empty text */
 }
 
 static const struct value *eval_binary(struct eval *ev, const struct node *n)
@@ -651,7 +651,9 @@ const struct value *eval_value(struct eval *ev, const struct node *n)
 {
 	const struct value *v = eval_soft(ev, n);
 
-	return v && v->kind == V_UNDEFINED ? undefined_fault(ev, n, v) : v;
+	if (!v || v->kind != V_UNDEFINED)
+		return v;
+	return v->s.n ? undefined_fault(ev, n, v) : value_cstr(ev->a, "");
 }
 
 void eval_init(struct eval *ev, struct arena *a, struct str text, struct pos where, const struct scope *scope, struct err *e)

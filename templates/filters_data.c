@@ -125,7 +125,7 @@ static void json_value(struct json *j, const struct value *v, int depth)
 
 static const struct value *as_json(struct call *c, int64_t indent, bool sort, bool ascii)
 {
-	scoped(buf_wipe) struct buf b;
+	scoped(buf_wipe) struct buf b = { 0 };
 	struct json j = { .b = &b, .a = c->a, .indent = indent, .sort = sort, .ascii = ascii };
 
 	if (indent > 64)
@@ -187,7 +187,7 @@ static struct value *sorted_copy(struct arena *a, const struct value *v)
 
 static const struct value *as_yaml(struct call *c, int64_t indent)
 {
-	scoped(buf_wipe) struct buf b;
+	scoped(buf_wipe) struct buf b = { 0 };
 
 	if (indent < 1 || indent > 16)
 		return call_fault(c, "indent must be 1 to 16");
@@ -228,7 +228,7 @@ static const struct value *f_from_yaml(struct call *c)
 
 static const struct value *f_b64encode(struct call *c)
 {
-	scoped(buf_wipe) struct buf b;
+	scoped(buf_wipe) struct buf b = { 0 };
 
 	buf_init(&b, OPS_MAX_TEXT);
 	base64_encode(&b, op_text(c->a, c->self));
@@ -237,7 +237,7 @@ static const struct value *f_b64encode(struct call *c)
 
 static const struct value *f_b64decode(struct call *c)
 {
-	scoped(buf_wipe) struct buf b;
+	scoped(buf_wipe) struct buf b = { 0 };
 
 	buf_init(&b, OPS_MAX_TEXT);
 	if (base64_decode(&b, op_text(c->a, c->self), c->e) < 0)

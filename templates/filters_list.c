@@ -52,7 +52,7 @@ static const struct value *f_list(struct call *c)
 static const struct value *f_reverse(struct call *c)
 {
 	struct value *l = own_list(c, c->self);
-	scoped(buf_wipe) struct buf b;
+	scoped(buf_wipe) struct buf b = { 0 };
 
 	for (size_t i = 0; l && i < l->list.n / 2; i++) {
 		struct value *x = l->list.v[i];
@@ -67,7 +67,7 @@ static const struct value *f_reverse(struct call *c)
 
 static const struct value *f_join(struct call *c)
 {
-	scoped(buf_wipe) struct buf b;
+	scoped(buf_wipe) struct buf b = { 0 };
 	const struct value *l = call_list(c, c->self);
 	struct str sep = call_text(c, 0, "");
 

@@ -180,7 +180,7 @@ static const struct value *f_wordcount(struct call *c)
 
 static const struct value *f_indent(struct call *c)
 {
-	scoped(buf_wipe) struct buf b;
+	scoped(buf_wipe) struct buf b = { 0 };
 	struct str rest = op_text(c->a, c->self), line, prefix;
 	bool first = call_flag(c, 1, false), blank = call_flag(c, 2, false), any = false;
 	int64_t width = 4;
@@ -223,7 +223,7 @@ static const struct value *f_format(struct call *c)
 /* Whether a POSIX shell needs no quotes; the same set as Python's shlex.quote. */
 static const struct value *f_quote(struct call *c)
 {
-	scoped(buf_wipe) struct buf b;
+	scoped(buf_wipe) struct buf b = { 0 };
 	struct str s = c->self->kind == V_NULL ? STR("") : op_text(c->a, c->self);
 	bool safe = s.n > 0;
 
@@ -304,7 +304,7 @@ static struct regex *compile(struct call *c, int pattern, int ignorecase, int mu
 
 static const struct value *f_regex_replace(struct call *c)
 {
-	scoped(buf_wipe) struct buf b;
+	scoped(buf_wipe) struct buf b = { 0 };
 	struct regex *r = compile(c, 0, 2, 3);
 
 	buf_init(&b, OPS_MAX_TEXT);
@@ -379,7 +379,7 @@ static const struct value *f_regex_findall(struct call *c)
 
 static const struct value *f_regex_escape(struct call *c)
 {
-	scoped(buf_wipe) struct buf b;
+	scoped(buf_wipe) struct buf b = { 0 };
 	struct str s = op_text(c->a, c->self);
 
 	buf_init(&b, OPS_MAX_TEXT);
@@ -432,6 +432,8 @@ static const struct value *f_round(struct call *c)
 		return value_float(c->a, floor(x * scale) / scale);
 	if (!str_eqc(method, "common"))
 		return call_fault(c, "the method must be common, ceil or floor");
+	if (c->self->kind != V_FLOAT && precision >= 0)
+		return value_int(c->a, op_to_int(c->self));
 	if (precision == 0)
 		return value_float(c->a, round_even(x));
 	if (precision < 0)

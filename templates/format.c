@@ -207,7 +207,7 @@ static int format_into(struct buf *b, struct arena *a, struct str s, const struc
 
 const struct value *op_format(struct arena *a, struct str fmt, const struct value *args, struct err *e)
 {
-	scoped(buf_wipe) struct buf b;
+	scoped(buf_wipe) struct buf b = { 0 };
 
 	buf_init(&b, OPS_MAX_TEXT);
 	if (format_into(&b, a, fmt, args, e) < 0)

@@ -155,7 +155,7 @@ static size_t unescape(struct str s, size_t i, struct buf *b)
 
 static int lex_string(struct lexer *l, struct token *t, struct err *e)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 	char quote = l->text.p[l->i];
 	size_t i = l->i + 1;
 

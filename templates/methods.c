@@ -82,7 +82,7 @@ static const struct value *m_rstrip(struct call *c)
 
 static const struct value *m_replace(struct call *c)
 {
-	scoped(buf_wipe) struct buf b;
+	scoped(buf_wipe) struct buf b = { 0 };
 	struct str s = c->self->s, old = call_text(c, 0, ""), new = call_text(c, 1, "");
 	int64_t count;
 
@@ -235,7 +235,7 @@ static const struct value *m_splitlines(struct call *c)
 
 static const struct value *m_join(struct call *c)
 {
-	scoped(buf_wipe) struct buf b;
+	scoped(buf_wipe) struct buf b = { 0 };
 	const struct value *l = call_list(c, c->arg[0]);
 	bool secret = false;
 
@@ -328,7 +328,7 @@ static const struct value *m_isspace(struct call *c)
 /* Filled to `width` characters; side < 0: text at the left, 0: middle, > 0: right. */
 static const struct value *fill(struct call *c, const char *with, int side)
 {
-	scoped(buf_wipe) struct buf b;
+	scoped(buf_wipe) struct buf b = { 0 };
 	struct str s = c->self->s, pad = call_text(c, 1, with);
 	int64_t width, have = chars_before(s, s.n);
 
@@ -382,7 +382,7 @@ static const struct value *m_zfill(struct call *c)
 /* "{} {0} {name}" without format specifications. */
 static const struct value *m_format(struct call *c)
 {
-	scoped(buf_wipe) struct buf b;
+	scoped(buf_wipe) struct buf b = { 0 };
 	struct str s = c->self->s;
 	int64_t next = 0, i;
 

@@ -35,7 +35,7 @@ int64_t op_to_int(const struct value *v)
 
 struct str op_text(struct arena *a, const struct value *v)
 {
-	scoped(buf_wipe) struct buf b;
+	scoped(buf_wipe) struct buf b = { 0 };
 
 	if (v->kind == V_STR)
 		return v->s;
@@ -499,7 +499,7 @@ const struct value *op_slice(struct arena *a, const struct value *x, const struc
 	}
 	if (x->kind == V_LIST)
 		return out;
-	scoped(buf_wipe) struct buf b;
+	scoped(buf_wipe) struct buf b = { 0 };
 	buf_init(&b, OPS_MAX_TEXT);
 	for (size_t i = 0; i < out->list.n; i++)
 		buf_addstr(&b, out->list.v[i]->s);

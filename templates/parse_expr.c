@@ -137,7 +137,7 @@ static struct node *parse_name(struct parser *p)
 /* "a" "b": texts that follow each other are one. */
 static struct node *parse_string(struct parser *p)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 	struct node *n = parser_node(p, N_LITERAL, p->tok.at);
 
 	buf_init(&b, BUF_MAX_DEFAULT);

@@ -22,10 +22,13 @@ static int parse(struct eval *ev, struct node **body)
 /* A text in a variable: a native template in the same scope, without the names of the text that uses it. */
 static const struct value *render_inner(struct eval *outer, const struct value *text)
 {
+	struct frame names = { 0 };
 	struct node *body;
 	struct eval ev;
 
+	map_init(&names.vars, outer->a);
 	eval_init(&ev, outer->a, text->s, text->pos, outer->scope, outer->e);
+	ev.frame = &names;
 	ev.flags = TEMPLATE_LAZY;
 	ev.bounds = outer->bounds;
 	return parse(&ev, &body) < 0 ? NULL : exec_body(&ev, body, true);
@@ -34,10 +37,13 @@ static const struct value *render_inner(struct eval *outer, const struct value *
 static int run(struct eval *ev, unsigned flags, bool is_expression, const struct value **out)
 {
 	struct bounds bounds = { .text_fn = render_inner };
+	struct frame names = { 0 };
 	struct node *n;
 
 	ev->flags = flags;
 	ev->bounds = &bounds;
+	map_init(&names.vars, ev->a);
+	ev->frame = &names;
 	if (is_expression) {
 		if (parse_expression(ev->a, ev->text, ev->where, &n, ev->e) < 0)
 			return -1;
