@@ -116,12 +116,12 @@ static void ten_thousand(void **data)
 	OK(state_backup(s, NULL, &err));
 	int64_t backup = clock_now() - t;
 	print_message(
-		"%d resources: intents and outcomes in groups of %d: %lld ms; read all: %lld ms, again "
-		"%lld ms, %zu KiB; check %lld ms; backup %lld ms\n",
-		COUNT, GROUP, (long long)put, (long long)first, (long long)again, memory >> 10,
-		(long long)check, (long long)backup);
-	assert_true(put < 2000 * SLOWER);
-	assert_true(again < 100 * SLOWER);
+		"%d resources: intents and outcomes in groups of %d: %lld ms (CPU %lld); read all: "
+		"%lld ms (CPU, best of 3: %lld), %zu KiB; check %lld ms; backup %lld ms\n",
+		COUNT, GROUP, (long long)put, (long long)put_cpu, (long long)first, (long long)best,
+		memory >> 10, (long long)check, (long long)backup);
+	assert_true(put_cpu < 2000 * SLOWER);
+	assert_true(best < 100 * SLOWER);
 	state_close(s);
 }
 
