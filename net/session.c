@@ -19,6 +19,7 @@
 #define KEEPALIVE_DEFAULT 15000
 #define KEEPALIVE_LOST	  3
 #define HELLO_MAX	  ((size_t)8 << 10)
+#define STASH_CHUNK	  ((size_t)16 << 10)
 #define GOODBYE_MS	  1000
 #define MAX_JUMPS	  8
 
@@ -43,15 +44,36 @@ static ssize_t recv_socket(struct ssh *s, void *to, size_t n)
 	return got;
 }
 
-static ssize_t recv_jump(struct ssh *s, void *to, size_t n)
+/*
+ * The outer session, too, may hold half a packet, of a read (a window adjustment) or of a write,
+ * and then takes nothing but that call again. half_read says which; bytes that a read gives while
+ * we must write wait in the stash.
+ */
+static ssize_t read_via(struct ssh *s, void *to, size_t n)
 {
 	ssize_t got = libssh2_channel_read(s->via, to, n);
 
+	s->half_read = got == LIBSSH2_ERROR_EAGAIN && s->jump->want_write;
 	if (got == LIBSSH2_ERROR_EAGAIN)
 		return -EAGAIN;
 	if (got < 0)
 		return -ECONNRESET;
 	return got == 0 && !libssh2_channel_eof(s->via) ? -EAGAIN : got;
+}
+
+static ssize_t recv_jump(struct ssh *s, void *to, size_t n)
+{
+	if (s->stash.n) {
+		size_t take = n < s->stash.n ? n : s->stash.n;
+
+		memcpy(to, s->stash.p, take);
+		memmove(s->stash.p, s->stash.p + take, s->stash.n - take);
+		buf_truncate(&s->stash, s->stash.n - take);
+		return (ssize_t)take;
+	}
+	if (s->jump->want_write && !s->half_read)
+		return -EAGAIN;
+	return read_via(s, to, n);
 }
 
 static LIBSSH2_RECV_FUNC(on_recv)
@@ -70,11 +92,29 @@ static LIBSSH2_RECV_FUNC(on_recv)
 
 static ssize_t send_jump(struct ssh *s, const void *from, size_t n)
 {
-	ssize_t sent = libssh2_channel_write(s->via, from, n);
+	char tmp[STASH_CHUNK];
 
-	if (sent == LIBSSH2_ERROR_EAGAIN || sent == 0)
-		return -EAGAIN;
-	return sent < 0 ? -EPIPE : sent;
+	if (s->half_read) {
+		ssize_t got = read_via(s, tmp, sizeof tmp);
+
+		if (got > 0)
+			buf_add(&s->stash, tmp, (size_t)got);
+		if (s->half_read)
+			return -EAGAIN;
+	}
+	/* libssh2 takes at most 32 KiB a call: stopping short of "would block" would leave nothing
+	 * to wait for. */
+	size_t total = 0;
+	while (total < n) {
+		ssize_t sent = libssh2_channel_write(s->via, (const char *)from + total, n - total);
+
+		if (sent == LIBSSH2_ERROR_EAGAIN || sent == 0)
+			break;
+		if (sent < 0)
+			return -EPIPE;
+		total += (size_t)sent;
+	}
+	return total ? (ssize_t)total : -EAGAIN;
 }
 
 static LIBSSH2_SEND_FUNC(on_send)
@@ -380,6 +420,7 @@ int ssh_open(const struct ssh_target *t, struct ssh **out, struct err *e)
 	s->fd = -1;
 	s->heard = s->asked = clock_now();
 	buf_init(&s->hello, HELLO_MAX);
+	buf_init(&s->stash, (size_t)4 << 20);
 	if (t->port && t->port != 22)
 		snprintf(s->name, sizeof s->name, "%s:%d", t->host, t->port);
 	else
@@ -429,6 +470,7 @@ void ssh_close(struct ssh *s)
 	ssh_close(s->jump);
 	close_fd(&s->fd);
 	buf_fini(&s->hello);
+	buf_fini(&s->stash);
 	arena_free(s->a);
 	mem_free(s);
 	task_shield_end();

@@ -26,6 +26,8 @@ struct ssh {
 	LIBSSH2_SESSION *l;
 	struct ssh *jump;     /* owned */
 	LIBSSH2_CHANNEL *via; /* channel of jump->l that carries us */
+	bool half_read;	      /* via's last read left half a packet in jump */
+	struct buf stash;     /* read from via, not yet asked for */
 	bool want_write; /* libssh2 holds half a packet: nothing but the same call may follow */
 	bool dead;	 /* no further use; why */
 	char why[200];

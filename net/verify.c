@@ -187,7 +187,7 @@ int session_explain_kex(struct ssh *s, struct err *e)
 {
 	struct str kex, host_keys;
 
-	if (!libssh2_session_banner_get(s->l)) {
+	if (str_find(buf_str(&s->hello), STR("SSH-")) == SIZE_MAX) {
 		err_set(e, ERR_IO, "%s closed the connection before its SSH banner", s->name);
 		return err_hint(e, "check that this port is sshd's, and sshd's MaxStartups");
 	}

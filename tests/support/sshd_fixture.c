@@ -209,7 +209,8 @@ static bool answers(int port)
 void fixture_agent_start(struct fixture *f)
 {
 	snprintf(f->agent_socket, sizeof f->agent_socket, "%s/agent", f->dir);
-	const char *const argv[] = { "ssh-agent", "-D", "-a", f->agent_socket, NULL };
+	const char *const argv[] = { "timeout", "600",		 "ssh-agent", "-D",
+				     "-a",	f->agent_socket, NULL };
 
 	f->agent = start(argv, fixture_path(f, "log"));
 	for (int i = 0; i < 500 && access(f->agent_socket, F_OK) != 0; i++)
@@ -247,8 +248,9 @@ static void launch(struct sshd *s)
 	char config[192];
 
 	snprintf(config, sizeof config, "%s/%s.conf", s->f->dir, s->name);
-	/* Own group, so that sshd_stop reaches the sessions; -D: our child, ended by pid. */
-	const char *const argv[] = { "setsid", sshd_program, "-D", "-e", "-f", config, NULL };
+	/* -D: our child, ended by pid; it also ends with a test that aborts. */
+	const char *const argv[] = { "setpriv", "--pdeathsig", "KILL", sshd_program, "-D",
+				     "-e",	"-f",	       config, NULL };
 
 	s->pid = start(argv, s->log);
 	for (int i = 0; i < 500 && !answers(s->port); i++) {
