@@ -77,6 +77,7 @@ const struct command *command_find(const char *name);
 /* cli/session.c: what several commands need. */
 /* loads spec and fleet; prints all faults itself, then -1 with kind ERR_NONE */
 must_check int session_spec(struct cli *c, struct err *e);
+const char *session_state_path(struct cli *c);
 must_check int session_state(struct cli *c, unsigned flags, struct err *e);
 /* c->engine, with signals wired to it and events to the progress display. `base` may carry the
  * command's own settings. */

@@ -161,6 +161,17 @@ static int import(struct cli *c, const char *const *args, size_t n unused_arg, s
 	return EXIT_DONE;
 }
 
+/* A backup takes the place of a state that may be too damaged to open. */
+static int restore(struct cli *c, const char *backup_file, struct err *e)
+{
+	const char *path = session_state_path(c);
+
+	if (state_restore(path, backup_file, e) < 0)
+		return -1;
+	view_outf(c, "%s is restored from %s\n", path, backup_file);
+	return EXIT_DONE;
+}
+
 static int check(struct cli *c, const char *const *args unused_arg, size_t n unused_arg,
 		 struct err *e)
 {
@@ -178,11 +189,11 @@ static int check(struct cli *c, const char *const *args unused_arg, size_t n unu
 	return found ? EXIT_ERROR : EXIT_DONE;
 }
 
-static int backup(struct cli *c, const char *const *args, size_t n unused_arg, struct err *e)
+static int backup(struct cli *c, const char *const *args, size_t n, struct err *e)
 {
-	if (state_backup(c->state, args[0], e) < 0)
+	if (state_backup(c->state, n ? args[0] : NULL, e) < 0)
 		return -1;
-	view_outf(c, "wrote %s\n", args[0]);
+	view_outf(c, "wrote %s\n", n ? args[0] : "a backup beside the state");
 	return EXIT_DONE;
 }
 
@@ -237,7 +248,7 @@ static const struct verb state_verbs[] = {
 	{ "list", "", 0, 0, false, list },	     { "show", "ADDR", 1, 1, false, show },
 	{ "rm", "ADDR...", 1, 1000, true, rm },	     { "mv", "ADDR NEW", 2, 2, true, mv },
 	{ "export", "[FILE]", 0, 1, false, export }, { "import", "FILE", 1, 1, true, import },
-	{ "check", "", 0, 0, false, check },	     { "backup", "FILE", 1, 1, false, backup },
+	{ "check", "", 0, 0, false, check },	     { "backup", "[FILE]", 0, 1, false, backup },
 };
 static const struct verb lock_verbs[] = {
 	{ "ls", "", 0, 0, false, lock_ls },
@@ -290,17 +301,16 @@ static int run_verb(struct cli *c, const struct verb *verbs, size_t n, struct er
 
 static int cmd_state(struct cli *c, struct err *e)
 {
+	const struct opt_args *args = &c->args;
+
+	if (args->v.n == 2 && strcmp(args->v.v[0], "import") == 0 && state_is_backup(args->v.v[1]))
+		return restore(c, args->v.v[1], e);
 	return run_verb(c, state_verbs, ARRAY_LEN(state_verbs), e);
 }
 
 static int cmd_lock(struct cli *c, struct err *e)
 {
-	if (session_state(
-		    c,
-		    fs_exists(c->g.state ? c->g.state : fs_join(c->a, c->state_dir, "state.db"))
-			    ? 0
-			    : STATE_READONLY,
-		    e) < 0)
+	if (fs_exists(session_state_path(c)) && session_state(c, 0, e) < 0)
 		return -1;
 	return run_verb(c, lock_verbs, ARRAY_LEN(lock_verbs), e);
 }
@@ -321,8 +331,8 @@ const struct command command_state = {
 	"state",
 	"list|show|rm|mv|export|import|check|backup",
 	"looks at and repairs the state",
-	"list; show ADDR; rm ADDR...: forget, without destroying; mv ADDR NEW; export [FILE]; import FILE into an empty state; check; backup "
-	"FILE: a copy while others work.",
+	"list; show ADDR; rm ADDR...: forget, without destroying; mv ADDR NEW; export [FILE]; import FILE into an empty state, or a backup in the place of a damaged one; check; backup "
+	"[FILE]: a copy while others work.",
 	state_rows,
 	sizeof(struct state_opts),
 	0,

@@ -263,9 +263,14 @@ int session_spec(struct cli *c, struct err *e)
 
 /* ---- state ---- */
 
+const char *session_state_path(struct cli *c)
+{
+	return c->g.state ? c->g.state : fs_join(c->a, c->state_dir, "state.db");
+}
+
 int session_state(struct cli *c, unsigned flags, struct err *e)
 {
-	const char *path = c->g.state ? c->g.state : fs_join(c->a, c->state_dir, "state.db");
+	const char *path = session_state_path(c);
 
 	if (flags & STATE_READONLY && !fs_exists(path))
 		return 0; /* nothing was ever recorded: c->state stays NULL */
