@@ -69,4 +69,9 @@ rm -f .muster/state.db-wal .muster/state.db-shm
 run state list
 is "a damaged state is refused" 1 "$status"
 has "it says what it is" "$err" "state.db"
+has "and how to mend it" "$err" "muster state import"
+run state import b.db
+is "a backup restores it" 0 "$status"
+run state list
+has "and it is whole" "$out" "node.a[0]"
 finish
