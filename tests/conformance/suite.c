@@ -8,8 +8,6 @@
 
 #include <cmocka.h>
 
-#define ADMIN_KEY   "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKmhTG0S2+EcJIGYRtKXEIIAiyo5ijOkeQfpV6sWgc9o muster"
-
 void suite_fault(struct suite *s, const char *file, int line, const char *cond, const char *fmt, ...)
 {
 	va_list ap;
@@ -44,20 +42,18 @@ struct value *suite_yaml(struct suite *s, const char *text)
 	return v ? v : value_map(s->a);
 }
 
-/* A host key as muster makes them, for providers that put one on the machine. */
-static struct value *new_host_key(struct arena *a)
+/* A key pair as muster makes them: {private, public}. */
+static struct value *new_key(struct suite *s, const char *name)
 {
-	char dir[] = "/tmp/muster-key-XXXXXX";
+	struct arena *a = s->a;
 	struct proc_result r;
 	struct proc_opts o = { .timeout_ms = 20000 };
 	struct str private, public;
 	struct err e = { 0 };
-	assert_non_null(mkdtemp(dir));
-	const char *file = fs_join(a, dir, "key");
-	const char *argv[] = { "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "host", "-f", file, NULL };
-	int rc = proc_check(a, argv, &o, &r, &e) || fs_read(a, file, 1 << 16, &private, &e) ||
-		 fs_read(a, arena_printf(a, "%s.pub", file), 1 << 16, &public, &e);
-	if (fs_remove_tree(dir, &e) || rc)
+	const char *file = fs_join(a, s->keys, name);
+	const char *argv[] = { "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", file, NULL };
+	if (proc_check(a, argv, &o, &r, &e) || fs_read(a, file, 1 << 16, &private, &e) ||
+	    fs_read(a, arena_printf(a, "%s.pub", file), 1 << 16, &public, &e))
 		fail_msg("ssh-keygen: %s", e.msg);
 	struct value *key = value_map(a);
 	value_set(key, "private", value_secret(a, value_str(a, private)));
@@ -70,7 +66,11 @@ void suite_run(struct suite *s, const char *cluster, suite_fn *fn)
 	struct err e = { 0 };
 	s->fault[0] = '\0';
 	s->a = arena_new("suite");
-	s->host_key = new_host_key(s->a);
+	char keys[] = "/tmp/muster-key-XXXXXX";
+	assert_non_null(mkdtemp(keys));
+	s->keys = keys;
+	s->host_key = new_key(s, "host");
+	s->admin_key = new_key(s, "admin");
 	s->t = provider_type_find(str_of(s->type));
 	assert_non_null(s->t);
 	s->spec = (struct spec_provider){ .name = str_of("under-test"), .type = str_of(s->type), .options = suite_yaml(s, s->options) };
@@ -82,6 +82,9 @@ void suite_run(struct suite *s, const char *cluster, suite_fn *fn)
 		fail_msg("loop: %s", e.msg);
 	if (s->t->close)
 		s->t->close(s->p);
+	if (fs_remove_tree(keys, &e))
+		fail_msg("%s", e.msg);
+	s->keys = NULL;
 	arena_free(s->a);
 	if (s->fault[0])
 		fail_msg("%s", s->fault);
@@ -105,7 +108,7 @@ struct resource_want *suite_want(struct suite *s, const char *kind, const char *
 	w->token = arena_strdup(s->a, token);
 	w->attrs = suite_yaml(s, attrs_yaml);
 	w->deps = value_map(s->a);
-	w->admin_key = ADMIN_KEY;
+	w->admin_key = str_cstr(s->a, value_get_str(s->admin_key, "public", ""));
 	w->host_key = s->host_key;
 	return w;
 }

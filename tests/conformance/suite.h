@@ -24,7 +24,8 @@ struct suite {
 	struct provider *p;
 	const struct provider_type *t;
 	struct spec_provider spec;
-	const struct value *host_key;
+	const char *keys; /* folder with the files host and admin, private keys */
+	const struct value *host_key, *admin_key;
 };
 
 /* Fails the test from inside a task, where cmocka's own asserts may not jump. */
