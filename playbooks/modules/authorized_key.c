@@ -44,7 +44,7 @@ static const struct module_arg authorized_key_args[] = {
 
 /* ---- the host ---- */
 
-/* Prints the home, then the file behind a line that says it is there. */
+/* Prints the home, then the file between a line that says it is there and a dot that keeps its last newlines. */
 static const char *question(const struct mod_call *c)
 {
 	const char *path = arg_cstr(c->args, "path");
@@ -58,7 +58,7 @@ static const char *question(const struct mod_call *c)
 		proc_quote(&b, str_of(path));
 	else
 		buf_adds(&b, "$h/.ssh/authorized_keys");
-	buf_addf(&b, "\n[ -f \"$f\" ] || exit 0\necho file; head -c %zu -- \"$f\"\n",
+	buf_addf(&b, "\n[ -f \"$f\" ] || exit 0\necho file; head -c %zu -- \"$f\"; echo .\n",
 		 PATH_CONTENT_MAX + 1);
 	return buf_dup(&b, c->a);
 }
@@ -270,7 +270,7 @@ static bool read_answer(struct command_answer *r, struct str *home, struct str *
 		return false;
 	if (str_next(&r->out, '\n', &line) && str_eqc(line, "file")) {
 		*exists = true;
-		*text = r->out;
+		*text = str_sub(r->out, 0, r->out.n ? r->out.n - 1 : 0);
 	}
 	return true;
 }

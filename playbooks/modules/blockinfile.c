@@ -213,10 +213,6 @@ static int blockinfile_check(const struct mod_call *c, const struct answers *an,
 	if (ch->failed)
 		return 0;
 	w->make_dir = f->now.type == PATH_NONE;
-	if (w->make_dir && str_eqc(arg_str(c->args, "state"), "absent")) {
-		result_sets(ch, "msg", arena_printf(ch->a, "File %s not present", f->path));
-		return 0;
-	}
 	if (w->make_dir && !arg_bool(c->args, "create")) {
 		result_int(ch, "rc", 257);
 		return change_fail(ch, "Path %s does not exist !", f->path);

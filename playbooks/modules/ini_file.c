@@ -322,6 +322,9 @@ static void edit_content(const struct mod_call *c, struct content *f, struct cha
 		str_next(&rest, '\n', &line);
 		VEC_ADD(c->a, &ed.l.v) = line;
 	}
+	/* As Ansible: a new file begins with an empty line. */
+	if (!ed.l.v.n)
+		VEC_ADD(c->a, &ed.l.v) = STR_NONE;
 	find_section(&ed);
 	if (is_absent(c))
 		make_absent(&ed);

@@ -84,6 +84,7 @@ static int edit(const struct mod_call *c, struct content *w, struct changes *ch,
 	bool found;
 	size_t n, start;
 
+	buf_init(&b, BUF_MAX_DEFAULT);
 	w->content = text;
 	result_sets(ch, "msg", "");
 	if (find_section(c, text, &section, &found, e))
@@ -95,7 +96,6 @@ static int edit(const struct mod_call *c, struct content *w, struct changes *ch,
 	}
 	if (pyre_compile(c->a, arg_str(c->args, "regexp"), true, &re, e))
 		return err_at(e, c->pos);
-	buf_init(&b, BUF_MAX_DEFAULT);
 	start = section.n ? (size_t)(section.p - text.p) : 0;
 	buf_addstr(&b, str_sub(text, 0, start));
 	n = substitute(&b, re, section, arg_str(c->args, "replace"));

@@ -115,9 +115,8 @@ static void edit(struct lines *l, struct str text, const char *name, const char 
 {
 	struct str line, key, val;
 
-	while (str_next(&text, '\n', &line)) {
-		if (!text.n && !line.n)
-			break;
+	while (text.n) {
+		str_next(&text, '\n', &line);
 		if (!split_line(line, &key, &val) || !str_eqc(key, name)) {
 			buf_addstr(&l->out, line);
 			buf_addc(&l->out, '\n');

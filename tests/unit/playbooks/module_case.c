@@ -72,7 +72,7 @@ static void answer_all(struct one *t)
 static void compare_probe(struct one *t)
 {
 	const struct value *want = value_get(t->spec, "probe");
-	struct buf got scoped(buf_fini), wanted scoped(buf_fini);
+	struct buf got scoped(buf_fini) = { 0 }, wanted scoped(buf_fini) = { 0 };
 
 	if (!want)
 		return;
