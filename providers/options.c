@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/options.h"
 
-int provider_options(struct arena *a, const struct provider_open *o, const struct field *rows, void *obj, struct err *e)
+int provider_options(struct arena *a, const struct provider_open *o, const struct field *rows,
+		     void *obj, struct err *e)
 {
 	struct err_list errs = { 0 };
 	const struct value *v = o->spec->options;

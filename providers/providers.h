@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* providers/providers.h - front door: the provider contract (provider.h) and the list of them (list.h). */
+/* providers/providers.h - front door: the provider contract (provider.h) and the list of them
+ * (list.h). */
 #ifndef MUSTER_PROVIDERS_PROVIDERS_H
 #define MUSTER_PROVIDERS_PROVIDERS_H
 

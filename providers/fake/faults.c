@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What goes wrong, and when. Counters live in the file too: "the third create" means the third since the cloud began, whichever process makes
- * it, so a run that was killed and started again does not meet the same fault twice.
+ * What goes wrong, and when. Counters live in the file too: "the third create" means the third
+ * since the cloud began, whichever process makes it, so a run that was killed and started again
+ * does not meet the same fault twice.
  */
 #include "providers/fake/cloud.h"
 
@@ -12,9 +13,9 @@ static const struct {
 	const char *name;
 	enum err_kind kind;
 } kinds[] = {
-	{ "auth", ERR_AUTH },	  { "not_found", ERR_NOT_FOUND }, { "conflict", ERR_CONFLICT }, { "quota", ERR_QUOTA },
-	{ "capacity", ERR_CAPACITY }, { "busy", ERR_BUSY },	      { "timeout", ERR_TIMEOUT },   { "remote", ERR_REMOTE },
-	{ "io", ERR_IO },
+	{ "auth", ERR_AUTH },	    { "not_found", ERR_NOT_FOUND }, { "conflict", ERR_CONFLICT },
+	{ "quota", ERR_QUOTA },	    { "capacity", ERR_CAPACITY },   { "busy", ERR_BUSY },
+	{ "timeout", ERR_TIMEOUT }, { "remote", ERR_REMOTE },	    { "io", ERR_IO },
 };
 
 static enum err_kind kind_of(struct str name)
@@ -30,15 +31,19 @@ int fake_check_script(const struct fake_options *o, struct err *e)
 	const struct fake_fault *f = o->error_script.v;
 	for (size_t i = 0; i < o->error_script.n; i++) {
 		if (f[i].error.n && kind_of(f[i].error) == ERR_NONE) {
-			err_set(e, ERR_SPEC, "error_script: there is no error kind '" STR_FMT "'", STR_ARG(f[i].error));
-			err_hint(e, "use auth, not_found, conflict, quota, capacity, busy, timeout, remote or io");
+			err_set(e, ERR_SPEC, "error_script: there is no error kind '" STR_FMT "'",
+				STR_ARG(f[i].error));
+			err_hint(
+				e,
+				"use auth, not_found, conflict, quota, capacity, busy, timeout, remote or io");
 			return err_at(e, f[i].obj.pos);
 		}
 	}
 	return 0;
 }
 
-static bool row_matches(struct arena *a, const struct fake_fault *f, enum fake_call call, const char *name)
+static bool row_matches(struct arena *a, const struct fake_fault *f, enum fake_call call,
+			const char *name)
 {
 	if (f->call != (int64_t)call)
 		return false;
@@ -47,7 +52,8 @@ static bool row_matches(struct arena *a, const struct fake_fault *f, enum fake_c
 	return name && fnmatch(str_cstr(a, f->match), name, 0) == 0;
 }
 
-static int apply_row(struct provider *p, const struct fake_fault *f, size_t index, struct fake_fate *out, struct err *e)
+static int apply_row(struct provider *p, const struct fake_fault *f, size_t index,
+		     struct fake_fate *out, struct err *e)
 {
 	char counter[40];
 	snprintf(counter, sizeof counter, "script.%zu", index);
@@ -67,7 +73,8 @@ static int apply_row(struct provider *p, const struct fake_fault *f, size_t inde
 	return 0;
 }
 
-static int apply_script(struct provider *p, enum fake_call call, const char *name, struct fake_fate *f, struct err *e)
+static int apply_script(struct provider *p, enum fake_call call, const char *name,
+			struct fake_fate *f, struct err *e)
 {
 	const struct fake_fault *row = p->o.error_script.v;
 	struct arena *a = arena_new("fake script");
@@ -108,7 +115,8 @@ static int64_t usual_delay(const struct fake_options *o, enum fake_call call)
 	return 0;
 }
 
-static int decide(struct provider *p, enum fake_call call, const char *name, struct fake_fate *f, struct err *e)
+static int decide(struct provider *p, enum fake_call call, const char *name, struct fake_fate *f,
+		  struct err *e)
 {
 	int64_t n;
 	if (fake_bump(p, "requests", &n, e))
@@ -129,7 +137,8 @@ static int decide(struct provider *p, enum fake_call call, const char *name, str
 	return apply_script(p, call, name, f, e);
 }
 
-int fake_fate(struct provider *p, enum fake_call call, const char *name, struct fake_fate *f, struct err *e)
+int fake_fate(struct provider *p, enum fake_call call, const char *name, struct fake_fate *f,
+	      struct err *e)
 {
 	*f = (struct fake_fate){ 0 };
 	if (fake_begin(p, e))
@@ -150,6 +159,7 @@ int fake_fail(const struct fake_fate *f, const char *what, struct err *e)
 	else if (f->lost || f->kind == ERR_TIMEOUT)
 		err_set(e, ERR_TIMEOUT, "fake cloud: no answer to %s", what);
 	else
-		err_set(e, f->kind, "fake cloud: %s failed as scripted (%s)", what, err_kind_name(f->kind));
+		err_set(e, f->kind, "fake cloud: %s failed as scripted (%s)", what,
+			err_kind_name(f->kind));
 	return err_req(e, f->request);
 }

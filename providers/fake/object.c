@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The calls of the fake cloud, the same for every kind of object. Half of a call's delay passes before its effect and half after, so a muster that is killed
- * while it waits has sometimes made the object and sometimes not, as with a real cloud.
+ * The calls of the fake cloud, the same for every kind of object. Half of a call's delay passes
+ * before its effect and half after, so a muster that is killed while it waits has sometimes made
+ * the object and sometimes not, as with a real cloud.
  */
 #include "providers/fake/cloud.h"
 
 /* Decides the call's fate and waits the first half. -1: the call fails here, without effect. */
-static int enter(struct provider *p, enum fake_call call, const char *name, struct fake_fate *f, struct err *e)
+static int enter(struct provider *p, enum fake_call call, const char *name, struct fake_fate *f,
+		 struct err *e)
 {
 	if (fake_fate(p, call, name, f, e))
 		return -1;
@@ -17,7 +19,8 @@ static int enter(struct provider *p, enum fake_call call, const char *name, stru
 	return 0;
 }
 
-/* The second half. A caller that stops waiting can't know the effect: TIMEOUT tells it apart from a refusal. */
+/* The second half. A caller that stops waiting can't know the effect: TIMEOUT tells it apart from a
+ * refusal. */
 static int leave(const struct fake_fate *f, const char *name, struct err *e)
 {
 	if (f->delay_ms && task_sleep(f->delay_ms - f->delay_ms / 2, e))
@@ -34,21 +37,24 @@ static int check_room(struct provider *p, const char *kind, struct err *e)
 		if (fake_count(p, kind, false, &n, e))
 			return -1;
 		if (n >= p->o.capacity)
-			return err_set(e, ERR_CAPACITY, "fake cloud: no room for another machine (%lld of %lld)", (long long)n,
-				       (long long)p->o.capacity);
+			return err_set(e, ERR_CAPACITY,
+				       "fake cloud: no room for another machine (%lld of %lld)",
+				       (long long)n, (long long)p->o.capacity);
 	}
 	if (p->o.quota) {
 		if (fake_count(p, kind, true, &n, e))
 			return -1;
 		if (n >= p->o.quota) {
-			err_set(e, ERR_QUOTA, "fake cloud: the quota of %lld machines is used up", (long long)p->o.quota);
+			err_set(e, ERR_QUOTA, "fake cloud: the quota of %lld machines is used up",
+				(long long)p->o.quota);
 			return err_hint(e, "raise `quota` of the provider");
 		}
 	}
 	return 0;
 }
 
-static int insert(struct provider *p, struct arena *a, const struct fake_kind *k, const struct resource_want *w, struct err *e)
+static int insert(struct provider *p, struct arena *a, const struct fake_kind *k,
+		  const struct resource_want *w, struct err *e)
 {
 	struct value *attrs = w->attrs ? value_copy(a, w->attrs) : value_map(a);
 	int64_t id;
@@ -59,8 +65,8 @@ static int insert(struct provider *p, struct arena *a, const struct fake_kind *k
 }
 
 /* Makes it, unless this token has made it before. */
-static int make_once(struct provider *p, struct arena *a, const struct fake_kind *k, const struct resource_want *w,
-		     struct resource_seen **out, struct err *e)
+static int make_once(struct provider *p, struct arena *a, const struct fake_kind *k,
+		     const struct resource_want *w, struct resource_seen **out, struct err *e)
 {
 	if (fake_begin(p, e))
 		return -1;
@@ -74,8 +80,8 @@ fail:
 	return -1;
 }
 
-int fake_create(struct provider *p, struct arena *a, const struct fake_kind *k, const struct resource_want *w,
-		struct resource_seen **out, struct err *e)
+int fake_create(struct provider *p, struct arena *a, const struct fake_kind *k,
+		const struct resource_want *w, struct resource_seen **out, struct err *e)
 {
 	struct fake_fate f;
 	if (enter(p, FAKE_CREATE, w->name, &f, e))
@@ -97,7 +103,8 @@ static struct value *merge_attrs(struct arena *a, const struct value *old, const
 	return v;
 }
 
-static int change(struct provider *p, struct arena *a, const char *kind, const char *id, const struct value *want, struct err *e)
+static int change(struct provider *p, struct arena *a, const char *kind, const char *id,
+		  const struct value *want, struct err *e)
 {
 	struct resource_seen *s;
 	int64_t n = 0;
@@ -117,7 +124,8 @@ fail:
 	return -1;
 }
 
-int fake_update(struct provider *p, struct arena *a, const char *kind, const char *id, const struct value *want, struct err *e)
+int fake_update(struct provider *p, struct arena *a, const char *kind, const char *id,
+		const struct value *want, struct err *e)
 {
 	struct fake_fate f;
 	struct resource_seen *s;
@@ -146,13 +154,15 @@ int fake_destroy(struct provider *p, const struct fake_kind *k, const char *id, 
 	return rc;
 }
 
-int fake_list(struct provider *p, struct arena *a, const struct fake_kind *k, struct resources_seen *out, struct err *e)
+int fake_list(struct provider *p, struct arena *a, const struct fake_kind *k,
+	      struct resources_seen *out, struct err *e)
 {
 	int64_t last = 0;
 	for (;;) {
 		struct fake_fate f;
 		size_t before = out->v.n;
-		if (enter(p, FAKE_LIST, NULL, &f, e) || fake_page(p, a, k->kind, &last, out, e) || leave(&f, "list", e))
+		if (enter(p, FAKE_LIST, NULL, &f, e) || fake_page(p, a, k->kind, &last, out, e) ||
+		    leave(&f, "list", e))
 			return -1;
 		const char *request = arena_strdup(a, f.request);
 		for (size_t i = before; i < out->v.n; i++)
@@ -163,8 +173,8 @@ int fake_list(struct provider *p, struct arena *a, const struct fake_kind *k, st
 	}
 }
 
-int fake_find(struct provider *p, struct arena *a, const struct fake_kind *k, const char *token, struct resource_seen **out,
-	      struct err *e)
+int fake_find(struct provider *p, struct arena *a, const struct fake_kind *k, const char *token,
+	      struct resource_seen **out, struct err *e)
 {
 	struct fake_fate f;
 	*out = NULL;

@@ -2,9 +2,10 @@
 /*
  * The file behind the fake cloud.
  *
- * Every call of the cloud is one small transaction, begun IMMEDIATE so that it waits for another process's at its start and never
- * fails in the middle. WAL with synchronous=NORMAL: what was committed outlives the process (which is what tests kill), and a
- * call costs no fsync, so ten thousand machines take a second, not minutes.
+ * Every call of the cloud is one small transaction, begun IMMEDIATE so that it waits for another
+ * process's at its start and never fails in the middle. WAL with synchronous=NORMAL: what was
+ * committed outlives the process (which is what tests kill), and a call costs no fsync, so ten
+ * thousand machines take a second, not minutes.
  */
 #include "providers/fake/cloud.h"
 
@@ -12,29 +13,34 @@
 
 #define LOCK_WAIT_MS 10000
 
-static const char schema[] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-			     "CREATE TABLE IF NOT EXISTS object("
-			     " id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, cluster TEXT NOT NULL, name TEXT NOT NULL,"
-			     " addr TEXT NOT NULL, token TEXT NOT NULL, status TEXT NOT NULL, attrs TEXT NOT NULL,"
-			     " UNIQUE(kind, token));"
-			     "CREATE INDEX IF NOT EXISTS object_cluster ON object(cluster, kind, id);"
-			     "CREATE TABLE IF NOT EXISTS counter(name TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;"
-			     "CREATE TABLE IF NOT EXISTS load(id INTEGER PRIMARY KEY CHECK(id = 1), second INTEGER, n INTEGER);";
+static const char schema[] =
+	"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+	"CREATE TABLE IF NOT EXISTS object("
+	" id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, cluster TEXT NOT NULL, name TEXT NOT NULL,"
+	" addr TEXT NOT NULL, token TEXT NOT NULL, status TEXT NOT NULL, attrs TEXT NOT NULL,"
+	" UNIQUE(kind, token));"
+	"CREATE INDEX IF NOT EXISTS object_cluster ON object(cluster, kind, id);"
+	"CREATE TABLE IF NOT EXISTS counter(name TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;"
+	"CREATE TABLE IF NOT EXISTS load(id INTEGER PRIMARY KEY CHECK(id = 1), second INTEGER, n INTEGER);";
 
 #define COLUMNS "id, addr, name, token, status, attrs"
 
 static const char *const sql[Q_N] = {
-	[Q_INSERT] = "INSERT INTO object(kind, cluster, name, addr, token, status, attrs) VALUES(?1,?2,?3,?4,?5,'running',?6)",
+	[Q_INSERT] =
+		"INSERT INTO object(kind, cluster, name, addr, token, status, attrs) VALUES(?1,?2,?3,?4,?5,'running',?6)",
 	[Q_BY_TOKEN] = "SELECT " COLUMNS " FROM object WHERE kind = ?1 AND token = ?2",
 	[Q_BY_ID] = "SELECT " COLUMNS " FROM object WHERE kind = ?1 AND id = ?2",
-	[Q_PAGE] = "SELECT " COLUMNS " FROM object WHERE cluster = ?1 AND kind = ?2 AND id > ?3 ORDER BY id LIMIT ?4",
+	[Q_PAGE] = "SELECT " COLUMNS
+		   " FROM object WHERE cluster = ?1 AND kind = ?2 AND id > ?3 ORDER BY id LIMIT ?4",
 	[Q_UPDATE] = "UPDATE object SET attrs = ?2, status = ?3 WHERE id = ?1",
 	[Q_DELETE] = "DELETE FROM object WHERE kind = ?1 AND id = ?2",
 	[Q_COUNT_ALL] = "SELECT count(*) FROM object WHERE kind = ?1",
 	[Q_COUNT_CLUSTER] = "SELECT count(*) FROM object WHERE kind = ?1 AND cluster = ?2",
-	[Q_BUMP] = "INSERT INTO counter(name, n) VALUES(?1, 1) ON CONFLICT(name) DO UPDATE SET n = n + 1 RETURNING n",
-	[Q_THROTTLE] = "INSERT INTO load(id, second, n) VALUES(1, ?1, 1) ON CONFLICT(id) DO UPDATE SET"
-		       " n = CASE second WHEN ?1 THEN n + 1 ELSE 1 END, second = ?1 RETURNING n",
+	[Q_BUMP] =
+		"INSERT INTO counter(name, n) VALUES(?1, 1) ON CONFLICT(name) DO UPDATE SET n = n + 1 RETURNING n",
+	[Q_THROTTLE] =
+		"INSERT INTO load(id, second, n) VALUES(1, ?1, 1) ON CONFLICT(id) DO UPDATE SET"
+		" n = CASE second WHEN ?1 THEN n + 1 ELSE 1 END, second = ?1 RETURNING n",
 };
 
 static int store_fail(struct provider *p, struct err *e)
@@ -44,13 +50,16 @@ static int store_fail(struct provider *p, struct err *e)
 
 int fake_store_open(struct provider *p, struct err *e)
 {
-	if (sqlite3_open_v2(p->file, &p->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK)
-		return p->db ? store_fail(p, e) : err_set(e, ERR_IO, "fake cloud %s: cannot open", p->file);
+	if (sqlite3_open_v2(p->file, &p->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
+	    SQLITE_OK)
+		return p->db ? store_fail(p, e)
+			     : err_set(e, ERR_IO, "fake cloud %s: cannot open", p->file);
 	sqlite3_busy_timeout(p->db, LOCK_WAIT_MS);
 	if (sqlite3_exec(p->db, schema, NULL, NULL, NULL) != SQLITE_OK)
 		return store_fail(p, e);
 	for (int i = 0; i < Q_N; i++)
-		if (sqlite3_prepare_v3(p->db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &p->q[i], NULL) != SQLITE_OK)
+		if (sqlite3_prepare_v3(p->db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &p->q[i],
+				       NULL) != SQLITE_OK)
 			return store_fail(p, e);
 	return 0;
 }
@@ -65,7 +74,9 @@ void fake_store_close(struct provider *p)
 
 int fake_begin(struct provider *p, struct err *e)
 {
-	return sqlite3_exec(p->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK ? 0 : store_fail(p, e);
+	return sqlite3_exec(p->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK
+		       ? 0
+		       : store_fail(p, e);
 }
 
 int fake_commit(struct provider *p, struct err *e)
@@ -148,8 +159,8 @@ static void bind_attrs(sqlite3_stmt *s, int i, const struct value *attrs)
 	sqlite3_bind_text(s, i, b.p, (int)b.n, SQLITE_TRANSIENT);
 }
 
-int fake_put(struct provider *p, const char *kind, const struct resource_want *w, const struct value *attrs, int64_t *id,
-	     struct err *e)
+int fake_put(struct provider *p, const char *kind, const struct resource_want *w,
+	     const struct value *attrs, int64_t *id, struct err *e)
 {
 	sqlite3_stmt *s = query(p, Q_INSERT);
 	bind_text(s, 1, kind);
@@ -164,7 +175,8 @@ int fake_put(struct provider *p, const char *kind, const struct resource_want *w
 	return 0;
 }
 
-int fake_set(struct provider *p, int64_t id, const struct value *attrs, const char *status, struct err *e)
+int fake_set(struct provider *p, int64_t id, const struct value *attrs, const char *status,
+	     struct err *e)
 {
 	sqlite3_stmt *s = query(p, Q_UPDATE);
 	sqlite3_bind_int64(s, 1, id);
@@ -202,7 +214,8 @@ static char *column(struct arena *a, sqlite3_stmt *s, int i)
 	return arena_dup(a, sqlite3_column_text(s, i), (size_t)sqlite3_column_bytes(s, i));
 }
 
-static int row_read(struct arena *a, sqlite3_stmt *s, const char *kind, struct resource_seen **out, struct err *e)
+static int row_read(struct arena *a, sqlite3_stmt *s, const char *kind, struct resource_seen **out,
+		    struct err *e)
 {
 	struct resource_seen *r = arena_obj(a, struct resource_seen);
 	r->id = arena_printf(a, "%s%lld", prefix_of(kind), (long long)sqlite3_column_int64(s, 0));
@@ -218,17 +231,20 @@ static int row_read(struct arena *a, sqlite3_stmt *s, const char *kind, struct r
 	return 0;
 }
 
-static int one_row(struct provider *p, struct arena *a, sqlite3_stmt *s, const char *kind, struct resource_seen **out, struct err *e)
+static int one_row(struct provider *p, struct arena *a, sqlite3_stmt *s, const char *kind,
+		   struct resource_seen **out, struct err *e)
 {
 	*out = NULL;
 	int step = sqlite3_step(s);
-	int rc = step == SQLITE_ROW ? row_read(a, s, kind, out, e) : step == SQLITE_DONE ? 0 : store_fail(p, e);
+	int rc = step == SQLITE_ROW    ? row_read(a, s, kind, out, e)
+		 : step == SQLITE_DONE ? 0
+				       : store_fail(p, e);
 	sqlite3_reset(s);
 	return rc;
 }
 
-int fake_by_token(struct provider *p, struct arena *a, const char *kind, const char *token, struct resource_seen **out,
-		  struct err *e)
+int fake_by_token(struct provider *p, struct arena *a, const char *kind, const char *token,
+		  struct resource_seen **out, struct err *e)
 {
 	sqlite3_stmt *s = query(p, Q_BY_TOKEN);
 	bind_text(s, 1, kind);
@@ -236,7 +252,8 @@ int fake_by_token(struct provider *p, struct arena *a, const char *kind, const c
 	return one_row(p, a, s, kind, out, e);
 }
 
-int fake_by_id(struct provider *p, struct arena *a, const char *kind, const char *id, struct resource_seen **out, struct err *e)
+int fake_by_id(struct provider *p, struct arena *a, const char *kind, const char *id,
+	       struct resource_seen **out, struct err *e)
 {
 	int64_t n;
 	*out = NULL;
@@ -248,7 +265,8 @@ int fake_by_id(struct provider *p, struct arena *a, const char *kind, const char
 	return one_row(p, a, s, kind, out, e);
 }
 
-int fake_page(struct provider *p, struct arena *a, const char *kind, int64_t *last, struct resources_seen *out, struct err *e)
+int fake_page(struct provider *p, struct arena *a, const char *kind, int64_t *last,
+	      struct resources_seen *out, struct err *e)
 {
 	sqlite3_stmt *s = query(p, Q_PAGE);
 	bind_text(s, 1, p->cluster);

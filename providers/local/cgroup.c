@@ -32,7 +32,8 @@ const char *cgroup_root(void)
 	return is_v2(TOP "/unified") ? TOP "/unified" : NULL;
 }
 
-/* The v1 mounts lie on top of a tmpfs; all of it is taken off, lazily, in this mount namespace only. */
+/* The v1 mounts lie on top of a tmpfs; all of it is taken off, lazily, in this mount namespace
+ * only. */
 int cgroup_mount_v2(struct err *e)
 {
 	if (is_v2(TOP))
@@ -40,7 +41,8 @@ int cgroup_mount_v2(struct err *e)
 	(void)umount2(TOP, MNT_DETACH);
 	if (mount("cgroup2", TOP, "cgroup2", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0) {
 		err_sys(e, "mounting cgroup2 at " TOP);
-		return err_hint(e, "the local provider needs control groups v2 (Linux 4.15 or later)");
+		return err_hint(e,
+				"the local provider needs control groups v2 (Linux 4.15 or later)");
 	}
 	return 0;
 }
@@ -50,7 +52,8 @@ static bool group_path(char *out, size_t cap, const char *id, const char *leaf)
 	const char *root = cgroup_root();
 	if (!root)
 		return false;
-	int n = snprintf(out, cap, "%s/" HOME "%s%s%s%s", root, id ? "/" : "", id ? id : "", leaf ? "/" : "", leaf ? leaf : "");
+	int n = snprintf(out, cap, "%s/" HOME "%s%s%s%s", root, id ? "/" : "", id ? id : "",
+			 leaf ? "/" : "", leaf ? leaf : "");
 	return n > 0 && (size_t)n < cap;
 }
 
@@ -130,7 +133,6 @@ bool cgroup_remove(const char *id)
 	return group_path(path, sizeof path, NULL, NULL) && rmdir(path) == 0;
 }
 
-
 size_t cgroup_hosts(void)
 {
 	char path[512];
@@ -138,7 +140,8 @@ size_t cgroup_hosts(void)
 	struct stat s;
 	if (!group_path(path, sizeof path, NULL, NULL) || stat(path, &s) < 0)
 		return 0;
-	n = s.st_nlink > 2 ? (size_t)s.st_nlink - 2 : 0; /* kernfs counts folders in the link count */
+	n = s.st_nlink > 2 ? (size_t)s.st_nlink - 2
+			   : 0; /* kernfs counts folders in the link count */
 	return n;
 }
 
@@ -150,12 +153,14 @@ int limits_raise(size_t hosts, struct err *e)
 	int64_t n = 0;
 	int rc = fs_read(a, INOTIFY, 32, &now, e);
 	if (!rc && str_to_int(str_trim(now), &n) && n < (int64_t)(hosts * INOTIFY_EACH)) {
-		scoped(close_fd) int fd = open(INOTIFY_WAS, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		scoped(close_fd) int fd = open(INOTIFY_WAS, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+					       0600);
 		if (fd >= 0 && write(fd, now.p, now.n) != (ssize_t)now.n)
 			rc = err_sys(e, INOTIFY_WAS);
 		if (!rc && write_small(INOTIFY, INOTIFY_MANY)) {
 			err_sys(e, "raising fs.inotify.max_user_instances for %zu hosts", hosts);
-			rc = err_hint(e, "run: sysctl -w fs.inotify.max_user_instances=" INOTIFY_MANY);
+			rc = err_hint(e,
+				      "run: sysctl -w fs.inotify.max_user_instances=" INOTIFY_MANY);
 		}
 	}
 	arena_free(a);

@@ -11,15 +11,17 @@
 #include "providers/local/record.h"
 #include "providers/local/sources.h"
 
-#define RECIPE	      "1" /* raise it when the recipe below changes what a root holds */
-#define BUILD_MS      (15 * 60 * 1000)
-#define WAIT_POLL_MS  200
-#define BUILDING      ".building-"
-#define BASE_PACKAGES "systemd,systemd-sysv,dbus,libpam-systemd,openssh-server,sudo,iproute2,procps,ca-certificates"
+#define RECIPE	     "1" /* raise it when the recipe below changes what a root holds */
+#define BUILD_MS     (15 * 60 * 1000)
+#define WAIT_POLL_MS 200
+#define BUILDING     ".building-"
+#define BASE_PACKAGES \
+	"systemd,systemd-sysv,dbus,libpam-systemd,openssh-server,sudo,iproute2,procps,ca-certificates"
 
 /*
- * What makes a fresh root one that many hosts can share: no identity, no password, nothing that runs by itself or writes
- * logs to disk. Run by mmdebstrap with the root as $1; it holds no text of the user's.
+ * What makes a fresh root one that many hosts can share: no identity, no password, nothing that
+ * runs by itself or writes logs to disk. Run by mmdebstrap with the root as $1; it holds no text of
+ * the user's.
  */
 static const char prepare[] =
 	"set -e\n"
@@ -70,7 +72,9 @@ static const char *machine_arch(struct arena *a)
 	struct utsname u;
 	if (uname(&u) < 0)
 		return "unknown";
-	return !strcmp(u.machine, "x86_64") ? "amd64" : !strcmp(u.machine, "aarch64") ? "arm64" : arena_strdup(a, u.machine);
+	return !strcmp(u.machine, "x86_64")    ? "amd64"
+	       : !strcmp(u.machine, "aarch64") ? "arm64"
+					       : arena_strdup(a, u.machine);
 }
 
 /* SUITE-ARCH-VERSION, where the version is a digest of all that decides what is inside. */
@@ -82,7 +86,8 @@ static const char *key_of(struct provider *p, struct arena *a, const char *suite
 	return arena_printf(a, "%s-%s-%.8s", suite, machine_arch(a), hex);
 }
 
-static int source_text(struct provider *p, struct arena *a, const char *suite, struct buf *out, struct err *e)
+static int source_text(struct provider *p, struct arena *a, const char *suite, struct buf *out,
+		       struct err *e)
 {
 	struct sources s = { 0 };
 	const struct str_list *mirrors = &p->o.mirror;
@@ -95,16 +100,21 @@ static int source_text(struct provider *p, struct arena *a, const char *suite, s
 	return sources_for(a, &s, sources_codename(a, "/etc/os-release"), suite, out, e);
 }
 
-/* The machine's own proxy, if apt has one set, serves the build too; it is not written into the root. */
+/* The machine's own proxy, if apt has one set, serves the build too; it is not written into the
+ * root. */
 static const char *apt_proxy_option(struct arena *a)
 {
 	struct proc_result r;
 	struct err ignored = { 0 };
-	const char *argv[] = { "apt-config", "dump", "--format", "%v", "Acquire::http::Proxy", NULL };
+	const char *argv[] = {
+		"apt-config", "dump", "--format", "%v", "Acquire::http::Proxy", NULL
+	};
 	if (proc_check(a, argv, &(struct proc_opts){ .timeout_ms = 10000 }, &r, &ignored))
 		return NULL;
 	struct str url = str_trim(r.out);
-	return url.n ? arena_printf(a, "--aptopt=Acquire::http::Proxy \"" STR_FMT "\"", STR_ARG(url)) : NULL;
+	return url.n ? arena_printf(a, "--aptopt=Acquire::http::Proxy \"" STR_FMT "\"",
+				    STR_ARG(url))
+		     : NULL;
 }
 
 /* The last lines of mmdebstrap that say what went wrong. */
@@ -117,11 +127,15 @@ static int build_failed(struct arena *a, const struct proc_result *r, struct err
 		if (str_trim(line).n)
 			last = line;
 	}
-	err_set(e, ERR_REMOTE, "mmdebstrap failed (status %d): %s", r->status, str_cstr(a, fault.n ? fault : last));
-	return err_hint(e, "check that `apt-get update` works on this machine, or set `mirror` of the local provider");
+	err_set(e, ERR_REMOTE, "mmdebstrap failed (status %d): %s", r->status,
+		str_cstr(a, fault.n ? fault : last));
+	return err_hint(
+		e,
+		"check that `apt-get update` works on this machine, or set `mirror` of the local provider");
 }
 
-static int debootstrap(struct provider *p, struct arena *a, const char *suite, const char *dir, struct err *e)
+static int debootstrap(struct provider *p, struct arena *a, const char *suite, const char *dir,
+		       struct err *e)
 {
 	struct buf scoped(buf_fini) sources;
 	struct proc_result r;
@@ -130,20 +144,35 @@ static int debootstrap(struct provider *p, struct arena *a, const char *suite, c
 	if (source_text(p, a, suite, &sources, e))
 		return -1;
 	const char *argv[] = {
-		"mmdebstrap", "--mode=root", "--variant=minbase", "--format=directory", "--skip=check/empty",
-		"--dpkgopt=path-exclude=/usr/share/man/*", "--dpkgopt=path-exclude=/usr/share/doc/*",
-		"--dpkgopt=path-include=/usr/share/doc/*/copyright", "--dpkgopt=path-exclude=/usr/share/locale/*",
-		"--dpkgopt=force-unsafe-io", "--aptopt=Acquire::Languages \"none\"",
-		arena_printf(a, "--include=%s", package_list(p, a)), arena_printf(a, "--customize-hook=%s", prepare),
-		proxy ? proxy : "--quiet", suite, dir, "-", NULL,
+		"mmdebstrap",
+		"--mode=root",
+		"--variant=minbase",
+		"--format=directory",
+		"--skip=check/empty",
+		"--dpkgopt=path-exclude=/usr/share/man/*",
+		"--dpkgopt=path-exclude=/usr/share/doc/*",
+		"--dpkgopt=path-include=/usr/share/doc/*/copyright",
+		"--dpkgopt=path-exclude=/usr/share/locale/*",
+		"--dpkgopt=force-unsafe-io",
+		"--aptopt=Acquire::Languages \"none\"",
+		arena_printf(a, "--include=%s", package_list(p, a)),
+		arena_printf(a, "--customize-hook=%s", prepare),
+		proxy ? proxy : "--quiet",
+		suite,
+		dir,
+		"-",
+		NULL,
 	};
-	struct proc_opts o = { .input = buf_str(&sources), .timeout_ms = BUILD_MS, .max_output = 4 << 20 };
+	struct proc_opts o = { .input = buf_str(&sources),
+			       .timeout_ms = BUILD_MS,
+			       .max_output = 4 << 20 };
 	if (proc_run(a, argv, &o, &r, e))
 		return err_wrap(e, "building the %s root", suite);
 	return r.status ? build_failed(a, &r, e) : 0;
 }
 
-/* Half-built roots of processes that were killed: we hold the lock, so nobody is building this key. */
+/* Half-built roots of processes that were killed: we hold the lock, so nobody is building this key.
+ */
 static int remove_leftovers(struct provider *p, struct arena *a, const char *key, struct err *e)
 {
 	struct fs_names names = { 0 };
@@ -159,7 +188,8 @@ static int remove_leftovers(struct provider *p, struct arena *a, const char *key
 	return 0;
 }
 
-static int build(struct provider *p, struct arena *a, const char *suite, const char *key, struct err *e)
+static int build(struct provider *p, struct arena *a, const char *suite, const char *key,
+		 struct err *e)
 {
 	char token[TOKEN_LEN];
 	int64_t since = clock_now();
@@ -207,7 +237,8 @@ static int lock_key(struct provider *p, struct arena *a, const char *key, int *f
 	return 0;
 }
 
-static int ensure_locked(struct provider *p, struct arena *a, const char *suite, const char *key, struct err *e)
+static int ensure_locked(struct provider *p, struct arena *a, const char *suite, const char *key,
+			 struct err *e)
 {
 	scoped(close_fd) int fd = -1;
 	if (fs_is_dir(fs_join(a, p->cache, key)))
@@ -217,11 +248,13 @@ static int ensure_locked(struct provider *p, struct arena *a, const char *suite,
 	return fs_is_dir(fs_join(a, p->cache, key)) ? 0 : build(p, a, suite, key, e);
 }
 
-int image_ensure(struct provider *p, struct arena *a, struct str image, const char **root, struct err *e)
+int image_ensure(struct provider *p, struct arena *a, struct str image, const char **root,
+		 struct err *e)
 {
 	const char *suite = image_suite(image);
 	if (!suite) {
-		err_set(e, ERR_SPEC, "the local provider has no image '" STR_FMT "'", STR_ARG(image));
+		err_set(e, ERR_SPEC, "the local provider has no image '" STR_FMT "'",
+			STR_ARG(image));
 		return err_hint(e, "use debian-12 or debian-13");
 	}
 	const char *key = key_of(p, a, suite);

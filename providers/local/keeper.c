@@ -40,7 +40,8 @@ pid_t keeper_pid(const char *lock)
 	return l.l_pid;
 }
 
-/* Through a pidfd, and asked again after it is open: so the signal can't hit a process that took over the number. */
+/* Through a pidfd, and asked again after it is open: so the signal can't hit a process that took
+ * over the number. */
 bool keeper_signal(const char *lock, int signo)
 {
 	pid_t pid = keeper_pid(lock);
@@ -66,7 +67,8 @@ int keeper_stop(const char *lock, int64_t timeout_ms, struct err *e)
 			killed = true;
 		}
 		if (!deadline_left(end))
-			return err_set(e, ERR_TIMEOUT, "process %d, which keeps %s, does not end", (int)keeper_pid(lock), lock);
+			return err_set(e, ERR_TIMEOUT, "process %d, which keeps %s, does not end",
+				       (int)keeper_pid(lock), lock);
 		if (task_sleep(POLL_MS, e))
 			return -1;
 	}

@@ -16,15 +16,22 @@
 #define OVERLAY_MAGIC 0x794c7630
 
 static const struct field options[] = {
-	FIELD(local_options, dir, F_PATH, 0, NULL, NULL, "where hosts are kept; not on an overlay; default " ROOT_DIR),
-	FIELD(local_options, cache, F_PATH, 0, NULL, NULL, "where built roots are kept; default " ROOT_CACHE),
-	FIELD(local_options, packages, F_STRS, 0, NULL, NULL, "Debian packages that every host has from the start"),
-	FIELD(local_options, mirror, F_STRS, 0, NULL, NULL, "Debian mirrors to build from; default: those of this machine's apt"),
+	FIELD(local_options, dir, F_PATH, 0, NULL, NULL,
+	      "where hosts are kept; not on an overlay; default " ROOT_DIR),
+	FIELD(local_options, cache, F_PATH, 0, NULL, NULL,
+	      "where built roots are kept; default " ROOT_CACHE),
+	FIELD(local_options, packages, F_STRS, 0, NULL, NULL,
+	      "Debian packages that every host has from the start"),
+	FIELD(local_options, mirror, F_STRS, 0, NULL, NULL,
+	      "Debian mirrors to build from; default: those of this machine's apt"),
 	FIELD(local_options, internet, F_ENUM, 0, "proxy", "none|proxy|nat",
 	      "how hosts reach the outside: not at all, by a proxy for packages, or by address translation"),
-	FIELD(local_options, user, F_STR, 0, "root", "/[a-z_][a-z0-9_-]{0,30}/", "login name; another than root may use sudo"),
-	FIELD(local_options, durable, F_BOOL, 0, "false", NULL, "hosts' disks survive a crash of this machine; slower"),
-	FIELD(local_options, boot_timeout, F_DURATION, 0, "60s", NULL, "how long a host may take to answer SSH"),
+	FIELD(local_options, user, F_STR, 0, "root", "/[a-z_][a-z0-9_-]{0,30}/",
+	      "login name; another than root may use sudo"),
+	FIELD(local_options, durable, F_BOOL, 0, "false", NULL,
+	      "hosts' disks survive a crash of this machine; slower"),
+	FIELD(local_options, boot_timeout, F_DURATION, 0, "60s", NULL,
+	      "how long a host may take to answer SSH"),
 	FIELD_END,
 };
 static const struct field pool_options[] = { FIELD_END };
@@ -41,7 +48,9 @@ static void local_close(struct provider *p)
 static char *cluster_root(struct arena *a, const char *dir, const struct provider_open *o)
 {
 	char hex[SHA256_HEX];
-	sha256_hex(str_of(arena_printf(a, "%s\n%s\n" STR_FMT, o->cluster, o->state_dir, STR_ARG(o->spec->name))), hex);
+	sha256_hex(str_of(arena_printf(a, "%s\n%s\n" STR_FMT, o->cluster, o->state_dir,
+				       STR_ARG(o->spec->name))),
+		   hex);
 	return arena_printf(a, "%s/%s-%.8s", dir, o->cluster, hex);
 }
 
@@ -50,10 +59,13 @@ static int check_path(const char *path, struct err *e)
 	if (path[0] == '/' && !strpbrk(path, ",:\\\n"))
 		return 0;
 	err_set(e, ERR_SPEC, "hosts can't be kept in '%s'", path);
-	return err_hint(e, "use an absolute path without comma, colon and backslash: overlay mounts can't name others");
+	return err_hint(
+		e,
+		"use an absolute path without comma, colon and backslash: overlay mounts can't name others");
 }
 
-static int local_open(struct arena *caller unused_arg, const struct provider_open *o, struct provider **out, struct err *e)
+static int local_open(struct arena *caller unused_arg, const struct provider_open *o,
+		      struct provider **out, struct err *e)
 {
 	struct arena *a = arena_new("local provider");
 	struct provider *p = arena_obj(a, struct provider);
@@ -75,7 +87,8 @@ fail:
 	return -1;
 }
 
-/* ---- what is missing ----------------------------------------------------------------------------- */
+/* ---- what is missing
+ * ----------------------------------------------------------------------------- */
 
 static bool has_program(struct arena *a, const char *name)
 {
@@ -114,7 +127,8 @@ static bool has_filesystem(struct arena *a, const char *name, const char *module
 			if (str_ends(line, arena_printf(a, "\t%s", name)))
 				return true;
 	/* As a module it is loaded by the first mount. */
-	return uname(&u) == 0 && module && fs_exists(arena_printf(a, "/lib/modules/%s/kernel/fs/%s", u.release, module));
+	return uname(&u) == 0 && module &&
+	       fs_exists(arena_printf(a, "/lib/modules/%s/kernel/fs/%s", u.release, module));
 }
 
 /* An overlay's upper folder can't lie on another overlay, as inside most containers. */
@@ -136,7 +150,8 @@ static int check_machine(struct arena *a, struct err *e)
 	buf_init(&missing, 4096);
 	buf_init(&packages, 4096);
 	if (geteuid() != 0) {
-		err_set(e, ERR_AUTH, "local hosts need root: they are made of namespaces, mounts and network devices");
+		err_set(e, ERR_AUTH,
+			"local hosts need root: they are made of namespaces, mounts and network devices");
 		return err_hint(e, "run muster with sudo, or use another provider");
 	}
 	check_programs(a, &missing, &packages);
@@ -145,7 +160,8 @@ static int check_machine(struct arena *a, struct err *e)
 		return err_hint(e, "run: apt-get install%s", packages.p);
 	}
 	if (!has_filesystem(a, "overlay", "overlayfs") || !has_filesystem(a, "cgroup2", NULL)) {
-		err_set(e, ERR_NOT_FOUND, "this machine's kernel lacks overlayfs or control groups v2");
+		err_set(e, ERR_NOT_FOUND,
+			"this machine's kernel lacks overlayfs or control groups v2");
 		return err_hint(e, "use a machine with a kernel of a general-purpose distribution");
 	}
 	if (!fs_exists("/proc/self/ns/net"))
@@ -160,8 +176,11 @@ static int check_options(struct arena *a, const struct provider_open *o, struct 
 		return -1;
 	const char *dir = opts.dir.n ? str_cstr(a, opts.dir) : ROOT_DIR;
 	if (on_overlay(a, dir)) {
-		err_set(e, ERR_IO, "hosts can't be kept in %s: it lies on an overlay filesystem", dir);
-		return err_hint(e, "set `dir` of the local provider to a folder on ext4, xfs, btrfs or tmpfs");
+		err_set(e, ERR_IO, "hosts can't be kept in %s: it lies on an overlay filesystem",
+			dir);
+		return err_hint(
+			e,
+			"set `dir` of the local provider to a folder on ext4, xfs, btrfs or tmpfs");
 	}
 	return opts.internet == INTERNET_NAT ? nat_check(e) : 0;
 }

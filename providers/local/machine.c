@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A host. Steps of a create, each of which may be the last that a dying muster takes, and all of which a repeated create goes through
- * again: record ("building") → network → files → keeper → sshd answers → record ("ready"). Nothing outside the record's
- * folder and its keeper exists, so removing those two removes the host.
+ * A host. Steps of a create, each of which may be the last that a dying muster takes, and all of
+ * which a repeated create goes through again: record ("building") → network → files → keeper → sshd
+ * answers → record ("ready"). Nothing outside the record's folder and its keeper exists, so
+ * removing those two removes the host.
  */
 #include "providers/local/world.h"
 
@@ -35,14 +36,19 @@ struct machine_attrs {
 };
 
 static const struct field fields[] = {
-	FIELD(machine_attrs, image, F_STR, FIELD_FIXED, "debian-12", "/debian-(12|13)/", "Debian release: debian-12 or debian-13"),
+	FIELD(machine_attrs, image, F_STR, FIELD_FIXED, "debian-12", "/debian-(12|13)/",
+	      "Debian release: debian-12 or debian-13"),
 	FIELD(machine_attrs, address, F_STR, FIELD_COMPUTED, NULL, NULL, "address in its network"),
 	FIELD(machine_attrs, port, F_INT, FIELD_COMPUTED, NULL, NULL, "TCP port of sshd"),
 	FIELD(machine_attrs, user, F_STR, FIELD_COMPUTED, NULL, NULL, "login name"),
-	FIELD(machine_attrs, netns, F_STR, FIELD_COMPUTED, NULL, NULL, "path of the network namespace it is reached from"),
-	FIELD(machine_attrs, host_key_public, F_STR, FIELD_COMPUTED, NULL, NULL, "host key that muster generated for it"),
-	FIELD(machine_attrs, network_id, F_STR, FIELD_COMPUTED, NULL, NULL, "the provider's id of its network"),
-	FIELD(machine_attrs, console, F_STR, FIELD_COMPUTED, NULL, NULL, "file with what its console showed"),
+	FIELD(machine_attrs, netns, F_STR, FIELD_COMPUTED, NULL, NULL,
+	      "path of the network namespace it is reached from"),
+	FIELD(machine_attrs, host_key_public, F_STR, FIELD_COMPUTED, NULL, NULL,
+	      "host key that muster generated for it"),
+	FIELD(machine_attrs, network_id, F_STR, FIELD_COMPUTED, NULL, NULL,
+	      "the provider's id of its network"),
+	FIELD(machine_attrs, console, F_STR, FIELD_COMPUTED, NULL, NULL,
+	      "file with what its console showed"),
 	FIELD_END,
 };
 
@@ -76,7 +82,8 @@ static int set_status(struct machine *m, const char *status, struct err *e)
 }
 
 /* m->rec NULL: there is none. */
-static int machine_load(struct provider *p, struct arena *a, const char *id, struct machine *m, struct err *e)
+static int machine_load(struct provider *p, struct arena *a, const char *id, struct machine *m,
+			struct err *e)
 {
 	*m = (struct machine){ .p = p, .a = a, .id = id };
 	if (!record_id_is_valid(id))
@@ -87,7 +94,8 @@ static int machine_load(struct provider *p, struct arena *a, const char *id, str
 
 static struct resource_seen *seen_of(const struct machine *m)
 {
-	static const char *const told[] = { "image", "address", "user", "host_key_public", "network_id" };
+	static const char *const told[] = { "image", "address", "user", "host_key_public",
+					    "network_id" };
 	struct resource_seen *s = arena_obj(m->a, struct resource_seen);
 	struct value *attrs = value_map(m->a);
 	s->id = m->id;
@@ -109,7 +117,8 @@ static struct resource_seen *seen_of(const struct machine *m)
 	return s;
 }
 
-/* ---- its network and address --------------------------------------------------------------------- */
+/* ---- its network and address
+ * --------------------------------------------------------------------- */
 
 static const struct value *network_of(const struct resource_want *w)
 {
@@ -121,7 +130,8 @@ static const struct value *network_of(const struct resource_want *w)
 	return NULL;
 }
 
-static int network_load(const struct machine *m, const char *id, const char **dir, struct value **net, struct err *e)
+static int network_load(const struct machine *m, const char *id, const char **dir,
+			struct value **net, struct err *e)
 {
 	*net = NULL;
 	*dir = "";
@@ -130,10 +140,12 @@ static int network_load(const struct machine *m, const char *id, const char **di
 		if (record_read(m->a, *dir, net, e))
 			return -1;
 	}
-	return *net ? 0 : err_set(e, ERR_NOT_FOUND, "there is no local network %s for %s", id, m->id);
+	return *net ? 0
+		    : err_set(e, ERR_NOT_FOUND, "there is no local network %s for %s", id, m->id);
 }
 
-/* The lowest free one. Removed hosts give theirs back, so it is looked up in the records each time. */
+/* The lowest free one. Removed hosts give theirs back, so it is looked up in the records each time.
+ */
 static int choose_address(struct machine *m, const struct value *net, char out[16], struct err *e)
 {
 	struct value *recs;
@@ -141,30 +153,39 @@ static int choose_address(struct machine *m, const struct value *net, char out[1
 	uint32_t base;
 	int prefix;
 	map_init(&used, m->a);
-	if (cidr_parse(value_get_str(net, "cidr", ""), &base, &prefix, e) || record_list(m->a, m->p->root, "host", &recs, e))
+	if (cidr_parse(value_get_str(net, "cidr", ""), &base, &prefix, e) ||
+	    record_list(m->a, m->p->root, "host", &recs, e))
 		return -1;
 	for (size_t i = 0; i < recs->list.n; i++)
-		if (str_eq(value_get_str(recs->list.v[i], "network_id", ""), value_get_str(net, "id", "")))
-			map_put(&used, value_get_str(recs->list.v[i], "address", ""), recs->list.v[i]);
+		if (str_eq(value_get_str(recs->list.v[i], "network_id", ""),
+			   value_get_str(net, "id", "")))
+			map_put(&used, value_get_str(recs->list.v[i], "address", ""),
+				recs->list.v[i]);
 	for (uint32_t n = FIRST_HOST; n < (1u << (32 - prefix)) - 1; n++) {
 		ipv4_text(base + n, out);
 		if (!map_has(&used, str_of(out)))
 			return 0;
 	}
-	return err_set(e, ERR_CAPACITY, "network %s has no free address left", str_cstr(m->a, value_get_str(net, "name", "")));
+	return err_set(e, ERR_CAPACITY, "network %s has no free address left",
+		       str_cstr(m->a, value_get_str(net, "name", "")));
 }
 
-/* The record with the address in it is written while the network's lock is held: so no two hosts choose the same. */
-static int claim_locked(struct machine *m, const char *net_dir, const struct value *net, struct err *e)
+/* The record with the address in it is written while the network's lock is held: so no two hosts
+ * choose the same. */
+static int claim_locked(struct machine *m, const char *net_dir, const struct value *net,
+			struct err *e)
 {
-	scoped(close_fd) int fd = open(fs_join(m->a, net_dir, "address.lock"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	scoped(close_fd) int fd = open(fs_join(m->a, net_dir, "address.lock"),
+				       O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	struct deadline d = deadline_in(ADDRESS_MS);
 	char address[16];
 	if (fd < 0)
 		return err_sys(e, "%s/address.lock", net_dir);
 	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		if (!deadline_left(d))
-			return err_set(e, ERR_BUSY, "the addresses of %s are being given out by another process", net_dir);
+			return err_set(e, ERR_BUSY,
+				       "the addresses of %s are being given out by another process",
+				       net_dir);
 		if (task_sleep(POLL_MS, e))
 			return -1;
 	}
@@ -183,7 +204,8 @@ static int claim(struct machine *m, const char *net_dir, const struct value *net
 	return rc;
 }
 
-static void new_record(struct machine *m, const struct resource_want *w, const struct value *net, const char *base)
+static void new_record(struct machine *m, const struct resource_want *w, const struct value *net,
+		       const char *base)
 {
 	struct arena *a = m->a;
 	char hex[SHA256_HEX];
@@ -204,23 +226,27 @@ static void new_record(struct machine *m, const struct resource_want *w, const s
 	value_set(m->rec, "netns", value_str(a, value_get_str(net, "netns", "")));
 	value_set(m->rec, "gateway", value_str(a, value_get_str(net, "gateway", "")));
 	value_set(m->rec, "prefix", value_int(a, value_get_int(net, "prefix", 16)));
-	value_set(m->rec, "host_key_public", value_str(a, value_get_str(w->host_key, "public", "")));
+	value_set(m->rec, "host_key_public",
+		  value_str(a, value_get_str(w->host_key, "public", "")));
 }
 
-/* ---- files ------------------------------------------------------------------------------------------- */
+/* ---- files
+ * ------------------------------------------------------------------------------------------- */
 
 static int root_write_run(void *arg, struct err *e)
 {
 	return root_write(arg, e);
 }
 
-static int write_files(struct machine *m, const struct resource_want *w, const struct value *net, struct err *e)
+static int write_files(struct machine *m, const struct resource_want *w, const struct value *net,
+		       struct err *e)
 {
 	struct buf key;
 	char hex[SHA256_HEX];
 	const struct value *private = value_get(w->host_key, "private");
 	struct str proxy = value_get_str(net, "proxy", "");
-	/* Debian's sshd does not start without one, and one of its own making would have to be trusted unseen. */
+	/* Debian's sshd does not start without one, and one of its own making would have to be
+	 * trusted unseen. */
 	if (!private)
 		return err_set(e, ERR_BUG, "no host key for %s", m->id);
 	buf_init(&key, 1 << 16);
@@ -238,21 +264,25 @@ static int write_files(struct machine *m, const struct resource_want *w, const s
 		.host_public = get(m, "host_key_public"),
 		.user = get(m, "user"),
 		.proxy = proxy.n ? str_cstr(m->a, proxy) : NULL,
-		.resolv_conf = str_eqc(value_get_str(net, "internet", ""), "nat") ? nat_resolv_conf(m->a) : NULL,
+		.resolv_conf = str_eqc(value_get_str(net, "internet", ""), "nat")
+				       ? nat_resolv_conf(m->a)
+				       : NULL,
 	};
 	int rc = record_offload(root_write_run, &f, e);
 	buf_wipe(&key);
 	return rc;
 }
 
-/* ---- running ----------------------------------------------------------------------------------------- */
+/* ---- running
+ * ----------------------------------------------------------------------------------------- */
 
 static int64_t boots(const struct machine *m)
 {
 	struct str text;
 	struct err ignored = { 0 };
 	int64_t n = 0;
-	if (fs_read(m->a, fs_join(m->a, m->dir, "boots"), 32, &text, &ignored) || !str_to_int(str_trim(text), &n))
+	if (fs_read(m->a, fs_join(m->a, m->dir, "boots"), 32, &text, &ignored) ||
+	    !str_to_int(str_trim(text), &n))
 		return 0;
 	return n;
 }
@@ -277,7 +307,8 @@ static const char *console_end(const struct machine *m)
 
 static int not_started(const struct machine *m, enum err_kind kind, const char *what, struct err *e)
 {
-	err_set(e, kind, "%s %s; its console's last line: %.300s", get(m, "name"), what, console_end(m));
+	err_set(e, kind, "%s %s; its console's last line: %.300s", get(m, "name"), what,
+		console_end(m));
 	return err_hint(e, "read %s/console.log", m->dir);
 }
 
@@ -293,7 +324,8 @@ static int wait_ready(const struct machine *m, pid_t starter, int64_t before, st
 {
 	struct deadline d = deadline_in(m->p->o.boot_timeout);
 	const char *netns = netns_path(m->a, get(m, "netns")), *address = get(m, "address");
-	while (boots(m) <= before || !netns_answers(netns, address, LOCAL_SSH_PORT, "SSH-2.0", 1000)) {
+	while (boots(m) <= before ||
+	       !netns_answers(netns, address, LOCAL_SSH_PORT, "SSH-2.0", 1000)) {
 		if (task_check(e))
 			return -1;
 		if (!keeper_pid(lock_of(m)) && !is_alive(starter))
@@ -314,11 +346,13 @@ static int start(struct machine *m, struct err *e)
 	struct value *net;
 	pid_t pid = 0;
 	int64_t before = boots(m);
-	if (network_load(m, get(m, "network_id"), &net_dir, &net, e) || local_network_up(m->p, net_dir, net, e))
+	if (network_load(m, get(m, "network_id"), &net_dir, &net, e) ||
+	    local_network_up(m->p, net_dir, net, e))
 		return -1;
 	if (keeper_pid(lock_of(m)))
 		return wait_ready(m, 0, 0, e);
-	if (keeper_make(lock_of(m), e) || proc_daemon(argv, fs_join(m->a, m->dir, "console.log"), &pid, e))
+	if (keeper_make(lock_of(m), e) ||
+	    proc_daemon(argv, fs_join(m->a, m->dir, "console.log"), &pid, e))
 		return -1;
 	return wait_ready(m, pid, before, e);
 }
@@ -343,13 +377,15 @@ static int stop(const struct machine *m, struct err *e)
 
 static int remove_machine(struct machine *m, struct err *e)
 {
-	/* Marked first: a keeper that is only just starting reads the record after it has the lock, and gives up. */
+	/* Marked first: a keeper that is only just starting reads the record after it has the lock,
+	 * and gives up. */
 	if (set_status(m, "deleting", e) || stop(m, e))
 		return -1;
 	return record_remove(m->dir, e);
 }
 
-/* ---- the calls --------------------------------------------------------------------------------------- */
+/* ---- the calls
+ * --------------------------------------------------------------------------------------- */
 
 static int make(struct machine *m, const struct resource_want *w, struct err *e)
 {
@@ -358,7 +394,8 @@ static int make(struct machine *m, const struct resource_want *w, struct err *e)
 	struct value *net;
 	if (!dep)
 		return err_set(e, ERR_SPEC, "%s has no network", w->addr);
-	if (network_load(m, str_cstr(m->a, value_get_str(dep, "network_id", "")), &net_dir, &net, e))
+	if (network_load(m, str_cstr(m->a, value_get_str(dep, "network_id", "")), &net_dir, &net,
+			 e))
 		return -1;
 	if (image_ensure(m->p, m->a, value_get_str(w->attrs, "image", "debian-12"), &base, e))
 		return -1;
@@ -375,7 +412,8 @@ static int make(struct machine *m, const struct resource_want *w, struct err *e)
 	return set_status(m, "ready", e);
 }
 
-/* A host that failed for good is not left behind half-made; one whose muster was told to stop is: find settles it. */
+/* A host that failed for good is not left behind half-made; one whose muster was told to stop is:
+ * find settles it. */
 static void undo(struct machine *m, const struct err *why)
 {
 	struct err e = { 0 };
@@ -385,7 +423,8 @@ static void undo(struct machine *m, const struct err *why)
 		log_warn("%s is left behind: %s", m->dir, e.msg);
 }
 
-static int machine_create(struct provider *p, struct arena *a, const struct resource_want *w, struct resource_seen **out, struct err *e)
+static int machine_create(struct provider *p, struct arena *a, const struct resource_want *w,
+			  struct resource_seen **out, struct err *e)
 {
 	struct machine m;
 	if (machine_load(p, a, record_id(a, w->name, w->token), &m, e))
@@ -407,8 +446,9 @@ static int machine_create(struct provider *p, struct arena *a, const struct reso
 	return 0;
 }
 
-static int machine_update(struct provider *p, struct arena *a, const char *id, const struct resource_want *w unused_arg,
-			  struct resource_seen **out, struct err *e)
+static int machine_update(struct provider *p, struct arena *a, const char *id,
+			  const struct resource_want *w unused_arg, struct resource_seen **out,
+			  struct err *e)
 {
 	struct machine m;
 	if (machine_load(p, a, id, &m, e))
@@ -421,14 +461,16 @@ static int machine_update(struct provider *p, struct arena *a, const char *id, c
 	return 0;
 }
 
-static int machine_list(struct provider *p, struct arena *a, struct resources_seen *out, struct err *e)
+static int machine_list(struct provider *p, struct arena *a, struct resources_seen *out,
+			struct err *e)
 {
 	struct value *recs;
 	if (record_list(a, p->root, "host", &recs, e))
 		return -1;
 	for (size_t i = 0; i < recs->list.n; i++) {
 		const char *id = str_cstr(a, value_get_str(recs->list.v[i], "id", ""));
-		struct machine m = { p, a, recs->list.v[i], id, record_dir(a, p->root, "host", id) };
+		struct machine m = { p, a, recs->list.v[i], id,
+				     record_dir(a, p->root, "host", id) };
 		VEC_ADD(a, &out->v) = seen_of(&m);
 	}
 	return 0;
@@ -465,7 +507,8 @@ static int settle(struct machine *m, struct resource_seen **out, struct err *e)
 	return remove_machine(m, e);
 }
 
-static int machine_find(struct provider *p, struct arena *a, const char *token, struct resource_seen **out, struct err *e)
+static int machine_find(struct provider *p, struct arena *a, const char *token,
+			struct resource_seen **out, struct err *e)
 {
 	struct value *recs;
 	*out = NULL;
@@ -473,7 +516,8 @@ static int machine_find(struct provider *p, struct arena *a, const char *token, 
 		return -1;
 	for (size_t i = 0; i < recs->list.n; i++) {
 		const char *id = str_cstr(a, value_get_str(recs->list.v[i], "id", ""));
-		struct machine m = { p, a, recs->list.v[i], id, record_dir(a, p->root, "host", id) };
+		struct machine m = { p, a, recs->list.v[i], id,
+				     record_dir(a, p->root, "host", id) };
 		if (str_eqc(value_get_str(m.rec, "token", ""), token))
 			return settle(&m, out, e);
 	}
@@ -501,13 +545,14 @@ static int machine_reboot(struct provider *p, const char *id, struct err *e)
 	return rc;
 }
 
-static int machine_reach(struct provider *p unused_arg, struct arena *a, const struct resource_seen *seen, struct ssh_target *t,
-			 struct err *e)
+static int machine_reach(struct provider *p unused_arg, struct arena *a,
+			 const struct resource_seen *seen, struct ssh_target *t, struct err *e)
 {
 	struct str key = value_get_str(seen->attrs, "host_key_public", "");
 	t->host = str_cstr(a, value_get_str(seen->attrs, "address", ""));
 	if (!t->host[0])
-		return err_set(e, ERR_NOT_FOUND, "%s has no address yet", seen->id ? seen->id : "the host");
+		return err_set(e, ERR_NOT_FOUND, "%s has no address yet",
+			       seen->id ? seen->id : "the host");
 	t->port = (int)value_get_int(seen->attrs, "port", LOCAL_SSH_PORT);
 	t->user = str_cstr(a, value_get_str(seen->attrs, "user", "root"));
 	t->netns = str_cstr(a, value_get_str(seen->attrs, "netns", ""));

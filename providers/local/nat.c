@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Addresses are translated twice: inside the namespace from the hosts' range to one link-local address, and on the machine from that to
- * its own. So the machine never learns a route to the hosts' range, which may clash with one of its own.
+ * Addresses are translated twice: inside the namespace from the hosts' range to one link-local
+ * address, and on the machine from that to its own. So the machine never learns a route to the
+ * hosts' range, which may clash with one of its own.
  */
 #include "providers/local/nat.h"
 
@@ -28,24 +29,32 @@ static int nft(struct arena *a, const char *netns, const char *rules, struct err
 	struct proc_opts o = { .input = str_of(rules), .timeout_ms = 20000 };
 	const char *inside[] = { "ip", "netns", "exec", netns, "nft", "-f", "-", NULL };
 	const char *own[] = { "nft", "-f", "-", NULL };
-	return proc_check(a, netns ? inside : own, &o, &r, e) ? err_wrap(e, "address translation") : 0;
+	return proc_check(a, netns ? inside : own, &o, &r, e) ? err_wrap(e, "address translation")
+							      : 0;
 }
 
 int nat_check(struct err *e)
 {
 	struct arena *a = arena_new("nat");
 	struct proc_result r;
-	int rc = proc_check(a, (const char *const[]){ "nft", "--version", NULL }, &(struct proc_opts){ .timeout_ms = 10000 }, &r, e);
+	int rc = proc_check(a, (const char *const[]){ "nft", "--version", NULL },
+			    &(struct proc_opts){ .timeout_ms = 10000 }, &r, e);
 	arena_free(a);
 	if (rc)
-		return err_hint(e, "run: apt-get install nftables; or set `internet: proxy` of the local provider");
+		return err_hint(
+			e,
+			"run: apt-get install nftables; or set `internet: proxy` of the local provider");
 	if (forwards())
 		return 0;
-	err_set(e, ERR_IO, "`internet: nat` needs a machine that forwards packets, and this one does not");
-	return err_hint(e, "run: sysctl -w net.ipv4.ip_forward=1; or set `internet: proxy` of the local provider");
+	err_set(e, ERR_IO,
+		"`internet: nat` needs a machine that forwards packets, and this one does not");
+	return err_hint(
+		e,
+		"run: sysctl -w net.ipv4.ip_forward=1; or set `internet: proxy` of the local provider");
 }
 
-/* A /30 of the link-local range for this namespace: 169.254.1.0 to 169.254.254.255, by the digest in its name. */
+/* A /30 of the link-local range for this namespace: 169.254.1.0 to 169.254.254.255, by the digest
+ * in its name. */
 static uint32_t subnet_of(const char *netns)
 {
 	uint64_t h = str_hash(str_of(netns));
@@ -61,15 +70,25 @@ static const char *table_of(struct arena *a, const char *netns)
 	return t;
 }
 
-static int cable(struct arena *a, const char *netns, const char *outer, const char *inner, struct err *e)
+static int cable(struct arena *a, const char *netns, const char *outer, const char *inner,
+		 struct err *e)
 {
 	if (!netns_has_link(netns, UPLINK) &&
-	    netns_ip(NULL, arena_printf(a, "link add %s type veth peer name " UPLINK " netns %s\n", netns, netns), e))
+	    netns_ip(NULL,
+		     arena_printf(a, "link add %s type veth peer name " UPLINK " netns %s\n", netns,
+				  netns),
+		     e))
 		return -1;
-	if (netns_ip(NULL, arena_printf(a, "addr replace %s/30 dev %s\nlink set %s up\n", outer, netns, netns), e))
+	if (netns_ip(NULL,
+		     arena_printf(a, "addr replace %s/30 dev %s\nlink set %s up\n", outer, netns,
+				  netns),
+		     e))
 		return -1;
 	return netns_ip(netns,
-			arena_printf(a, "addr replace %s/30 dev " UPLINK "\nlink set " UPLINK " up\nroute replace default via %s\n", inner, outer),
+			arena_printf(a,
+				     "addr replace %s/30 dev " UPLINK "\nlink set " UPLINK
+				     " up\nroute replace default via %s\n",
+				     inner, outer),
 			e);
 }
 
@@ -78,21 +97,25 @@ static int up(struct arena *a, const char *netns, const char *cidr, struct err *
 	char outer[16], inner[16];
 	struct proc_result r;
 	const char *t = table_of(a, netns);
-	const char *sysctl[] = { "ip", "netns", "exec", netns, "sh", "-c", "echo 1 >" FORWARD, NULL };
+	const char *sysctl[] = {
+		"ip", "netns", "exec", netns, "sh", "-c", "echo 1 >" FORWARD, NULL
+	};
 	ipv4_text(subnet_of(netns) + 1, outer);
 	ipv4_text(subnet_of(netns) + 2, inner);
 	if (nat_check(e) || cable(a, netns, outer, inner, e))
 		return -1;
 	if (proc_check(a, sysctl, &(struct proc_opts){ .timeout_ms = 10000 }, &r, e))
 		return -1;
-	const char *in = arena_printf(a,
-				      "add table ip %s\ndelete table ip %s\ntable ip %s { chain post { type nat hook postrouting priority 100; "
-				      "ip saddr %s oifname " UPLINK " masquerade; } }\n",
-				      t, t, t, cidr);
-	const char *out = arena_printf(a,
-				       "add table ip %s\ndelete table ip %s\ntable ip %s { chain post { type nat hook postrouting priority 100; "
-				       "ip saddr %s masquerade; } }\n",
-				       t, t, t, inner);
+	const char *in = arena_printf(
+		a,
+		"add table ip %s\ndelete table ip %s\ntable ip %s { chain post { type nat hook postrouting priority 100; "
+		"ip saddr %s oifname " UPLINK " masquerade; } }\n",
+		t, t, t, cidr);
+	const char *out = arena_printf(
+		a,
+		"add table ip %s\ndelete table ip %s\ntable ip %s { chain post { type nat hook postrouting priority 100; "
+		"ip saddr %s masquerade; } }\n",
+		t, t, t, inner);
 	return nft(a, netns, in, e) || nft(a, NULL, out, e) ? -1 : 0;
 }
 
@@ -108,7 +131,8 @@ int nat_down(const char *netns, struct err *e)
 {
 	struct arena *a = arena_new("nat");
 	const char *t = table_of(a, netns);
-	/* Added first, so that deleting never fails because it is not there. The cable goes with the namespace. */
+	/* Added first, so that deleting never fails because it is not there. The cable goes with
+	 * the namespace. */
 	int rc = nft(a, NULL, arena_printf(a, "add table ip %s\ndelete table ip %s\n", t, t), e);
 	arena_free(a);
 	return rc;
@@ -117,12 +141,14 @@ int nat_down(const char *netns, struct err *e)
 static bool usable(struct str line)
 {
 	struct str s = str_trim(line);
-	return str_starts(s, "nameserver") && str_find(s, STR(" 127.")) == SIZE_MAX && str_find(s, STR("::1")) == SIZE_MAX;
+	return str_starts(s, "nameserver") && str_find(s, STR(" 127.")) == SIZE_MAX &&
+	       str_find(s, STR("::1")) == SIZE_MAX;
 }
 
 const char *nat_resolv_conf(struct arena *a)
 {
-	static const char *const files[] = { "/etc/resolv.conf", "/run/systemd/resolve/resolv.conf" };
+	static const char *const files[] = { "/etc/resolv.conf",
+					     "/run/systemd/resolve/resolv.conf" };
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
 		struct str text, line;
 		struct err ignored = { 0 };

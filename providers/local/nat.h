@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * providers/local/nat.h - a way out of a network namespace by address translation, for those who ask for it (`internet: nat`).
+ * providers/local/nat.h - a way out of a network namespace by address translation, for those who
+ * ask for it (`internet: nat`).
  *
- * It needs nftables and a machine that already forwards packets: muster does not turn a machine into a router by itself.
+ * It needs nftables and a machine that already forwards packets: muster does not turn a machine
+ * into a router by itself.
  */
 #ifndef MUSTER_PROVIDERS_LOCAL_NAT_H
 #define MUSTER_PROVIDERS_LOCAL_NAT_H

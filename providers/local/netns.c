@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * iproute2 is used for changing networks and not rtnetlink directly: a host costs two runs of `ip`, about 5 ms, and what was done can be read in the
- * debug log and typed again by hand.
+ * iproute2 is used for changing networks and not rtnetlink directly: a host costs two runs of `ip`,
+ * about 5 ms, and what was done can be read in the debug log and typed again by hand.
  */
 #include "providers/local/netns.h"
 
@@ -43,8 +43,10 @@ int netns_add(const char *name, struct err *e)
 	struct arena *a = arena_new("netns");
 	int rc = 0;
 	if (!netns_exists(name)) {
-		(void)unlink(netns_path(a, name)); /* an empty file: a crash between making and mounting */
-		rc = ip_run(a, (const char *const[]){ "ip", "netns", "add", name, NULL }, STR_NONE, e);
+		(void)unlink(netns_path(
+			a, name)); /* an empty file: a crash between making and mounting */
+		rc = ip_run(a, (const char *const[]){ "ip", "netns", "add", name, NULL }, STR_NONE,
+			    e);
 		if (rc && netns_exists(name))
 			rc = 0; /* another process was quicker */
 	}
@@ -57,7 +59,8 @@ int netns_del(const char *name, struct err *e)
 	struct arena *a = arena_new("netns");
 	int rc = 0;
 	if (netns_exists(name))
-		rc = ip_run(a, (const char *const[]){ "ip", "netns", "del", name, NULL }, STR_NONE, e);
+		rc = ip_run(a, (const char *const[]){ "ip", "netns", "del", name, NULL }, STR_NONE,
+			    e);
 	else
 		(void)unlink(netns_path(a, name));
 	if (rc && !netns_exists(name))
@@ -89,7 +92,8 @@ bool netns_has_link(const char *name, const char *link)
 	return yes;
 }
 
-/* The namespace belongs to the thread, and nothing can run between the two setns: there is no wait in here. */
+/* The namespace belongs to the thread, and nothing can run between the two setns: there is no wait
+ * in here. */
 int netns_socket(const char *path, int type, int *fd, struct err *e)
 {
 	scoped(close_fd) int own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
@@ -168,8 +172,11 @@ int cidr_parse(struct str cidr, uint32_t *net, int *prefix, struct err *e)
 	size_t slash = str_find_char(cidr, '/');
 	int64_t bits;
 	struct str addr = str_sub(cidr, 0, slash);
-	if (slash == SIZE_MAX || addr.n >= sizeof text || !str_to_int(str_sub(cidr, slash + 1, SIZE_MAX), &bits) || bits < 8 || bits > 29) {
-		err_set(e, ERR_SPEC, "'" STR_FMT "' is not a range of IPv4 addresses from /8 to /29", STR_ARG(cidr));
+	if (slash == SIZE_MAX || addr.n >= sizeof text ||
+	    !str_to_int(str_sub(cidr, slash + 1, SIZE_MAX), &bits) || bits < 8 || bits > 29) {
+		err_set(e, ERR_SPEC,
+			"'" STR_FMT "' is not a range of IPv4 addresses from /8 to /29",
+			STR_ARG(cidr));
 		return err_hint(e, "write a range such as 10.77.0.0/16");
 	}
 	memcpy(text, addr.p, addr.n);

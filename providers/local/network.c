@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A network: a namespace with a bridge in it. Nothing leads out of it but, where asked for, a proxy that listens inside (proxy.h) or
- * network address translation (nat.h). What exists only in memory (namespace, bridge, proxy) is made again from the record by
- * local_network_up whenever it is missing, so a machine that was restarted is repaired like any other.
+ * A network: a namespace with a bridge in it. Nothing leads out of it but, where asked for, a proxy
+ * that listens inside (proxy.h) or network address translation (nat.h). What exists only in memory
+ * (namespace, bridge, proxy) is made again from the record by local_network_up whenever it is
+ * missing, so a machine that was restarted is repaired like any other.
  */
 #include "providers/local/world.h"
 
@@ -26,11 +27,15 @@ struct network_attrs {
 };
 
 static const struct field fields[] = {
-	FIELD(network_attrs, cidr, F_CIDR, FIELD_FIXED, "10.77.0.0/16", NULL, "range of the hosts' addresses; it is seen nowhere else"),
-	FIELD(network_attrs, network_id, F_STR, FIELD_COMPUTED, NULL, NULL, "the provider's id of the network"),
-	FIELD(network_attrs, netns, F_STR, FIELD_COMPUTED, NULL, NULL, "path of its network namespace"),
+	FIELD(network_attrs, cidr, F_CIDR, FIELD_FIXED, "10.77.0.0/16", NULL,
+	      "range of the hosts' addresses; it is seen nowhere else"),
+	FIELD(network_attrs, network_id, F_STR, FIELD_COMPUTED, NULL, NULL,
+	      "the provider's id of the network"),
+	FIELD(network_attrs, netns, F_STR, FIELD_COMPUTED, NULL, NULL,
+	      "path of its network namespace"),
 	FIELD(network_attrs, gateway, F_STR, FIELD_COMPUTED, NULL, NULL, "address of the bridge"),
-	FIELD(network_attrs, proxy, F_STR, FIELD_COMPUTED, NULL, NULL, "proxy that hosts reach package archives through"),
+	FIELD(network_attrs, proxy, F_STR, FIELD_COMPUTED, NULL, NULL,
+	      "proxy that hosts reach package archives through"),
 	FIELD_END,
 };
 
@@ -62,16 +67,28 @@ static struct resource_seen *seen_of(struct provider *p, struct arena *a, const 
 		value_set(attrs, "proxy", value_str(a, value_get_str(rec, "proxy", "")));
 	s->attrs = attrs;
 	const char *dir = record_dir(a, p->root, "net", s->id);
-	s->status = !str_eqc(value_get_str(rec, "status", ""), "ready") ? "building" : is_up(a, dir, rec) ? "running" : "stopped";
+	s->status = !str_eqc(value_get_str(rec, "status", ""), "ready") ? "building"
+		    : is_up(a, dir, rec)				? "running"
+									: "stopped";
 	return s;
 }
 
-static int start_proxy(struct provider *p, struct arena *a, const char *dir, const struct value *rec, struct err *e)
+static int start_proxy(struct provider *p, struct arena *a, const char *dir,
+		       const struct value *rec, struct err *e)
 {
-	const char *lock = fs_join(a, dir, PROXY_LOCK), *netns = netns_path(a, rec_str(a, rec, "netns"));
+	const char *lock = fs_join(a, dir, PROXY_LOCK),
+		   *netns = netns_path(a, rec_str(a, rec, "netns"));
 	const char *gateway = rec_str(a, rec, "gateway");
-	const char *argv[] = { p->self, "internal", "local-proxy", "--netns", netns, "--listen", arena_printf(a, "%s:%d", gateway, PROXY_PORT),
-			       "--lock", lock, NULL };
+	const char *argv[] = { p->self,
+			       "internal",
+			       "local-proxy",
+			       "--netns",
+			       netns,
+			       "--listen",
+			       arena_printf(a, "%s:%d", gateway, PROXY_PORT),
+			       "--lock",
+			       lock,
+			       NULL };
 	struct deadline d = deadline_in(PROXY_WAIT_MS);
 	pid_t pid;
 	if (keeper_pid(lock))
@@ -81,7 +98,10 @@ static int start_proxy(struct provider *p, struct arena *a, const char *dir, con
 	while (!keeper_pid(lock) || !netns_answers(netns, gateway, PROXY_PORT, "", 200)) {
 		if (!deadline_left(d)) {
 			err_set(e, ERR_IO, "the package proxy of %s does not start", dir);
-			return err_hint(e, "read %s/proxy.log, or set `internet: none` of the local provider", dir);
+			return err_hint(
+				e,
+				"read %s/proxy.log, or set `internet: none` of the local provider",
+				dir);
 		}
 		if (task_sleep(20, e))
 			return -1;
@@ -89,19 +109,24 @@ static int start_proxy(struct provider *p, struct arena *a, const char *dir, con
 	return 0;
 }
 
-static int bring_up(struct provider *p, struct arena *a, const char *dir, const struct value *rec, struct err *e)
+static int bring_up(struct provider *p, struct arena *a, const char *dir, const struct value *rec,
+		    struct err *e)
 {
 	const char *netns = rec_str(a, rec, "netns");
 	if (netns_add(netns, e))
 		return -1;
-	if (!netns_has_link(netns, "br0") && netns_ip(netns, "link add br0 type bridge forward_delay 0\n", e))
+	if (!netns_has_link(netns, "br0") &&
+	    netns_ip(netns, "link add br0 type bridge forward_delay 0\n", e))
 		return -1;
 	if (netns_ip(netns,
-		     arena_printf(a, "link set lo up\naddr replace %s/%lld dev br0\nlink set br0 up\n", rec_str(a, rec, "gateway"),
+		     arena_printf(a,
+				  "link set lo up\naddr replace %s/%lld dev br0\nlink set br0 up\n",
+				  rec_str(a, rec, "gateway"),
 				  (long long)value_get_int(rec, "prefix", 16)),
 		     e))
 		return -1;
-	if (str_eqc(value_get_str(rec, "internet", ""), "nat") && nat_up(netns, rec_str(a, rec, "cidr"), e))
+	if (str_eqc(value_get_str(rec, "internet", ""), "nat") &&
+	    nat_up(netns, rec_str(a, rec, "cidr"), e))
 		return -1;
 	return value_get_str(rec, "proxy", "").n ? start_proxy(p, a, dir, rec, e) : 0;
 }
@@ -121,7 +146,8 @@ int local_network_up(struct provider *p, const char *dir, const struct value *re
 	return rc;
 }
 
-static struct value *new_record(struct provider *p, struct arena *a, const struct resource_want *w, struct err *e)
+static struct value *new_record(struct provider *p, struct arena *a, const struct resource_want *w,
+				struct err *e)
 {
 	static const char *const internets[] = { "none", "proxy", "nat" };
 	struct value *rec = value_map(a);
@@ -149,7 +175,8 @@ static struct value *new_record(struct provider *p, struct arena *a, const struc
 	return rec;
 }
 
-static int finish(struct provider *p, struct arena *a, struct value *rec, struct resource_seen **out, struct err *e)
+static int finish(struct provider *p, struct arena *a, struct value *rec,
+		  struct resource_seen **out, struct err *e)
 {
 	const char *dir = record_dir(a, p->root, "net", rec_str(a, rec, "id"));
 	if (local_network_up(p, dir, rec, e))
@@ -163,7 +190,8 @@ static int finish(struct provider *p, struct arena *a, struct value *rec, struct
 	return 0;
 }
 
-static int network_create(struct provider *p, struct arena *a, const struct resource_want *w, struct resource_seen **out, struct err *e)
+static int network_create(struct provider *p, struct arena *a, const struct resource_want *w,
+			  struct resource_seen **out, struct err *e)
 {
 	const char *dir = record_dir(a, p->root, "net", record_id(a, w->name, w->token));
 	struct value *rec;
@@ -177,14 +205,17 @@ static int network_create(struct provider *p, struct arena *a, const struct reso
 	return finish(p, a, rec, out, e);
 }
 
-static int by_id(struct provider *p, struct arena *a, const char *id, struct value **rec, struct err *e)
+static int by_id(struct provider *p, struct arena *a, const char *id, struct value **rec,
+		 struct err *e)
 {
 	*rec = NULL;
-	return record_id_is_valid(id) ? record_read(a, record_dir(a, p->root, "net", id), rec, e) : 0;
+	return record_id_is_valid(id) ? record_read(a, record_dir(a, p->root, "net", id), rec, e)
+				      : 0;
 }
 
-static int network_update(struct provider *p, struct arena *a, const char *id, const struct resource_want *w unused_arg,
-			  struct resource_seen **out, struct err *e)
+static int network_update(struct provider *p, struct arena *a, const char *id,
+			  const struct resource_want *w unused_arg, struct resource_seen **out,
+			  struct err *e)
 {
 	struct value *rec;
 	if (by_id(p, a, id, &rec, e))
@@ -194,7 +225,8 @@ static int network_update(struct provider *p, struct arena *a, const char *id, c
 	return finish(p, a, rec, out, e);
 }
 
-static int network_list(struct provider *p, struct arena *a, struct resources_seen *out, struct err *e)
+static int network_list(struct provider *p, struct arena *a, struct resources_seen *out,
+			struct err *e)
 {
 	struct value *recs;
 	if (record_list(a, p->root, "net", &recs, e))
@@ -204,7 +236,8 @@ static int network_list(struct provider *p, struct arena *a, struct resources_se
 	return 0;
 }
 
-static int network_find(struct provider *p, struct arena *a, const char *token, struct resource_seen **out, struct err *e)
+static int network_find(struct provider *p, struct arena *a, const char *token,
+			struct resource_seen **out, struct err *e)
 {
 	struct value *recs;
 	*out = NULL;
@@ -226,7 +259,8 @@ static int tear_down(struct provider *p, struct arena *a, const char *id, struct
 		return 0;
 	if (keeper_stop(fs_join(a, dir, PROXY_LOCK), STOP_MS, e))
 		return -1;
-	if (str_eqc(value_get_str(rec, "internet", ""), "nat") && nat_down(rec_str(a, rec, "netns"), e))
+	if (str_eqc(value_get_str(rec, "internet", ""), "nat") &&
+	    nat_down(rec_str(a, rec, "netns"), e))
 		return -1;
 	if (netns_del(rec_str(a, rec, "netns"), e))
 		return -1;

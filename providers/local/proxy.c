@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The serving part of the proxy: a task a connection. Names are resolved here, and the address that was checked is the one that is connected to, so a name can't
- * change its meaning in between. With a proxy of the machine's own in front, that one resolves: then only literal addresses are checked here.
+ * The serving part of the proxy: a task a connection. Names are resolved here, and the address that
+ * was checked is the one that is connected to, so a name can't change its meaning in between. With
+ * a proxy of the machine's own in front, that one resolves: then only literal addresses are checked
+ * here.
  */
 #include "providers/local/proxy.h"
 
@@ -43,7 +45,8 @@ struct client {
 	int fd;
 };
 
-/* ---- bytes ------------------------------------------------------------------------------------------ */
+/* ---- bytes
+ * ------------------------------------------------------------------------------------------ */
 
 static int send_all(int fd, struct str data, struct err *e)
 {
@@ -132,7 +135,8 @@ static void tunnel(int one, int other)
 		log_debug("proxy: %s", ignored.msg);
 }
 
-/* Ends our side and reads on for a moment: closing with bytes unread would reset the connection and lose what is on its way. */
+/* Ends our side and reads on for a moment: closing with bytes unread would reset the connection and
+ * lose what is on its way. */
 static void linger(int fd)
 {
 	char chunk[1024];
@@ -150,7 +154,8 @@ static void linger(int fd)
 	}
 }
 
-/* ---- where to ----------------------------------------------------------------------------------------- */
+/* ---- where to
+ * ----------------------------------------------------------------------------------------- */
 
 struct lookup {
 	char host[256], port[8];
@@ -162,7 +167,10 @@ struct lookup {
 static int lookup_run(void *arg, struct err *e)
 {
 	struct lookup *l = arg;
-	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG }, *list = NULL;
+	struct addrinfo hints = { .ai_family = AF_UNSPEC,
+				  .ai_socktype = SOCK_STREAM,
+				  .ai_flags = AI_ADDRCONFIG },
+			*list = NULL;
 	int rc = getaddrinfo(l->host, l->port, &hints, &list);
 	if (rc)
 		return err_set(e, ERR_IO, "502 %s: %s", l->host, gai_strerror(rc));
@@ -200,13 +208,15 @@ static int connect_to(const struct proxy_place *to, bool trusted, struct err *e)
 	int fd = -1;
 	snprintf(l->host, sizeof l->host, STR_FMT, STR_ARG(to->host));
 	snprintf(l->port, sizeof l->port, "%d", to->port);
-	int rc = task_offload((struct offload_call){ lookup_run, l, mem_free }, deadline_in(CONNECT_MS), &why);
+	int rc = task_offload((struct offload_call){ lookup_run, l, mem_free },
+			      deadline_in(CONNECT_MS), &why);
 	if (rc && (why.kind == ERR_TIMEOUT || why.kind == ERR_CANCELLED)) {
 		*e = why; /* the thread still writes to l, and frees it */
 		return -1;
 	}
 	if (!rc)
-		err_set(&why, ERR_AUTH, "403 " STR_FMT " is not a public address", STR_ARG(to->host));
+		err_set(&why, ERR_AUTH, "403 " STR_FMT " is not a public address",
+			STR_ARG(to->host));
 	for (size_t i = 0; !rc && fd < 0 && i < l->n; i++)
 		if (trusted || proxy_is_public((const struct sockaddr *)&l->found[i]))
 			fd = connect_one(&l->found[i], l->len[i], &why);
@@ -216,7 +226,8 @@ static int connect_to(const struct proxy_place *to, bool trusted, struct err *e)
 	return fd;
 }
 
-/* A literal address, or a name that always means this machine: checked even when another proxy resolves. */
+/* A literal address, or a name that always means this machine: checked even when another proxy
+ * resolves. */
 static bool looks_closed(struct str host)
 {
 	char text[256];
@@ -241,11 +252,13 @@ static int open_upstream(struct proxy *p, const struct proxy_request *r, struct 
 	if (!p->rules.upstream.host.n)
 		return connect_to(&r->to, archive, e);
 	if (!archive && looks_closed(r->to.host))
-		return err_set(e, ERR_AUTH, "403 " STR_FMT " is not a public address", STR_ARG(r->to.host));
+		return err_set(e, ERR_AUTH, "403 " STR_FMT " is not a public address",
+			       STR_ARG(r->to.host));
 	return connect_to(&p->rules.upstream, true, e);
 }
 
-/* ---- one request -------------------------------------------------------------------------------------- */
+/* ---- one request
+ * -------------------------------------------------------------------------------------- */
 
 static void refuse(int fd, const struct err *why)
 {
@@ -254,13 +267,14 @@ static void refuse(int fd, const struct err *why)
 	bool coded = why->msg[0] >= '4' && why->msg[0] <= '5' && strlen(why->msg) > 4;
 	buf_init(&b, 8192);
 	log_info("proxy: %s", why->msg);
-	buf_addf(&b, "HTTP/1.1 %.3s %s\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", coded ? why->msg : "502",
-		 coded ? why->msg + 4 : "no answer from the other side");
+	buf_addf(&b, "HTTP/1.1 %.3s %s\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+		 coded ? why->msg : "502", coded ? why->msg + 4 : "no answer from the other side");
 	if (send_all(fd, buf_str(&b), &ignored) == 0)
 		linger(fd);
 }
 
-static int serve_connect(struct proxy *p, const struct proxy_request *r, int fd, int up, struct str early, struct err *e)
+static int serve_connect(struct proxy *p, const struct proxy_request *r, int fd, int up,
+			 struct str early, struct err *e)
 {
 	if (p->rules.upstream.host.n) {
 		struct buf scoped(buf_fini) b;
@@ -289,7 +303,8 @@ static int serve_get(struct proxy *p, const struct proxy_request *r, int fd, int
 		return -1;
 	buf_clear(&out);
 	proxy_rewrite_answer(str_sub(buf_str(&b), 0, end), &out);
-	if (buf_check(&out, e) || send_all(fd, buf_str(&out), e) || send_all(fd, str_sub(buf_str(&b), end, SIZE_MAX), e))
+	if (buf_check(&out, e) || send_all(fd, buf_str(&out), e) ||
+	    send_all(fd, str_sub(buf_str(&b), end, SIZE_MAX), e))
 		return -1;
 	relay_run(&(struct relay){ up, fd });
 	linger(fd);
@@ -324,7 +339,8 @@ static void client_run(void *arg)
 	mem_free(c);
 }
 
-/* ---- the daemon ----------------------------------------------------------------------------------------- */
+/* ---- the daemon
+ * ----------------------------------------------------------------------------------------- */
 
 static void accept_run(void *arg)
 {
@@ -389,7 +405,9 @@ static int find_upstream(struct proxy *p, struct err *e)
 {
 	struct proc_result r;
 	struct err ignored = { 0 };
-	const char *argv[] = { "apt-config", "dump", "--format", "%v", "Acquire::http::Proxy", NULL };
+	const char *argv[] = {
+		"apt-config", "dump", "--format", "%v", "Acquire::http::Proxy", NULL
+	};
 	struct str url = STR_NONE;
 	if (proc_check(p->a, argv, &(struct proc_opts){ .timeout_ms = 10000 }, &r, &ignored) == 0)
 		url = str_trim(r.out);
@@ -423,16 +441,20 @@ static int parse_args(struct proxy *p, int argc, char **argv, struct err *e)
 			p->lock = argv[i + 1];
 	}
 	if (argc != 7 || !p->netns || !listen_at || !p->lock)
-		return err_set(e, ERR_USAGE, "usage: local-proxy --netns PATH --listen ADDRESS:PORT --lock FILE");
+		return err_set(e, ERR_USAGE,
+			       "usage: local-proxy --netns PATH --listen ADDRESS:PORT --lock FILE");
 	struct str s = str_of(listen_at);
 	size_t colon = str_find_char(s, ':');
 	int64_t port;
 	uint32_t addr;
-	if (colon == SIZE_MAX || !str_to_int(str_sub(s, colon + 1, SIZE_MAX), &port) || port < 1 || port > 65535)
+	if (colon == SIZE_MAX || !str_to_int(str_sub(s, colon + 1, SIZE_MAX), &port) || port < 1 ||
+	    port > 65535)
 		return err_set(e, ERR_USAGE, "--listen needs ADDRESS:PORT");
 	if (ipv4_parse(str_cstr(p->a, str_sub(s, 0, colon)), &addr, e))
 		return -1;
-	p->listen = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = { htonl(addr) } };
+	p->listen = (struct sockaddr_in){ .sin_family = AF_INET,
+					  .sin_port = htons((uint16_t)port),
+					  .sin_addr = { htonl(addr) } };
 	return 0;
 }
 
@@ -440,8 +462,8 @@ int local_proxy_main(int argc, char **argv)
 {
 	struct err e = { 0 };
 	struct proxy p = { .a = arena_new("proxy"), .fd = -1 };
-	int rc = parse_args(&p, argc, argv, &e) || keeper_hold(p.lock, &e) || find_archives(&p, &e) || find_upstream(&p, &e) ||
-		 listen_in(&p, &e);
+	int rc = parse_args(&p, argc, argv, &e) || keeper_hold(p.lock, &e) ||
+		 find_archives(&p, &e) || find_upstream(&p, &e) || listen_in(&p, &e);
 	if (!rc) {
 		signal(SIGPIPE, SIG_IGN);
 		loop_on_signal(SIGTERM, on_signal, &p);

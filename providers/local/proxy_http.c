@@ -10,7 +10,8 @@
 static bool is_token(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
-		if (!((s.p[i] >= 'A' && s.p[i] <= 'Z') || (s.p[i] >= 'a' && s.p[i] <= 'z') || s.p[i] == '-'))
+		if (!((s.p[i] >= 'A' && s.p[i] <= 'Z') || (s.p[i] >= 'a' && s.p[i] <= 'z') ||
+		      s.p[i] == '-'))
 			return false;
 	return s.n > 0;
 }
@@ -20,7 +21,8 @@ static bool is_host(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i];
-		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_' || c == ':'))
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		      c == '.' || c == '-' || c == '_' || c == ':'))
 			return false;
 	}
 	return s.n > 0 && s.n < 256;
@@ -43,7 +45,8 @@ static int parse_target(struct proxy_request *r, struct err *e)
 		char text[300];
 		int n = snprintf(text, sizeof text, "https://" STR_FMT, STR_ARG(r->url));
 		struct str host;
-		if (n < 0 || (size_t)n >= sizeof text || str_find_char(r->url, '/') != SIZE_MAX || !url_split(str_of(text), &host, &r->to.port))
+		if (n < 0 || (size_t)n >= sizeof text || str_find_char(r->url, '/') != SIZE_MAX ||
+		    !url_split(str_of(text), &host, &r->to.port))
 			return err_set(e, ERR_USAGE, "400 CONNECT needs host:port");
 		/* The same slice, in the caller's memory. */
 		size_t at = str_find(r->url, host);
@@ -66,10 +69,11 @@ int proxy_parse(struct str head, struct proxy_request *r, struct err *e)
 	*r = (struct proxy_request){ 0 };
 	if (memchr(head.p, 0, head.n))
 		return err_set(e, ERR_USAGE, "400 bad request");
-	if (!str_next_line(&head, &line) || !str_next(&line, ' ', &r->method) || !str_next(&line, ' ', &r->url) ||
-	    !str_next(&line, ' ', &version) || line.n)
+	if (!str_next_line(&head, &line) || !str_next(&line, ' ', &r->method) ||
+	    !str_next(&line, ' ', &r->url) || !str_next(&line, ' ', &version) || line.n)
 		return err_set(e, ERR_USAGE, "400 bad request line");
-	if (!is_token(r->method) || !r->url.n || has_control(r->url) || !str_starts(version, "HTTP/1."))
+	if (!is_token(r->method) || !r->url.n || has_control(r->url) ||
+	    !str_starts(version, "HTTP/1."))
 		return err_set(e, ERR_USAGE, "400 bad request line");
 	r->headers = head;
 	return parse_target(r, e);
@@ -77,16 +81,25 @@ int proxy_parse(struct str head, struct proxy_request *r, struct err *e)
 
 static bool is_hop_by_hop(struct str name)
 {
-	static const char *const names[] = { "connection",	    "keep-alive", "proxy-connection", "proxy-authorization",
-					     "proxy-authenticate", "te",	      "trailer",	  "upgrade",
-					     "host",		    "content-length", "transfer-encoding" };
+	static const char *const names[] = { "connection",
+					     "keep-alive",
+					     "proxy-connection",
+					     "proxy-authorization",
+					     "proxy-authenticate",
+					     "te",
+					     "trailer",
+					     "upgrade",
+					     "host",
+					     "content-length",
+					     "transfer-encoding" };
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (str_eq_nocase(name, str_of(names[i])))
 			return true;
 	return false;
 }
 
-/* Requests have no body here, so the lines that would announce one go as well: what follows can never be read as a second request. */
+/* Requests have no body here, so the lines that would announce one go as well: what follows can
+ * never be read as a second request. */
 static void copy_headers(struct str headers, bool answer, struct buf *out)
 {
 	struct str line;
@@ -95,7 +108,8 @@ static void copy_headers(struct str headers, bool answer, struct buf *out)
 		size_t colon = str_find_char(line, ':');
 		struct str name = str_trim(str_sub(line, 0, colon));
 		bool folded = line.p[0] == ' ' || line.p[0] == '\t';
-		bool framing = str_eq_nocase(name, STR("content-length")) || str_eq_nocase(name, STR("transfer-encoding"));
+		bool framing = str_eq_nocase(name, STR("content-length")) ||
+			       str_eq_nocase(name, STR("transfer-encoding"));
 		if (!folded)
 			keep = colon != SIZE_MAX && (!is_hop_by_hop(name) || (answer && framing));
 		if (keep) {
@@ -106,14 +120,17 @@ static void copy_headers(struct str headers, bool answer, struct buf *out)
 	buf_adds(out, "Connection: close\r\n");
 }
 
-void proxy_rewrite(const struct proxy_request *r, bool absolute, struct str authorization, struct buf *out)
+void proxy_rewrite(const struct proxy_request *r, bool absolute, struct str authorization,
+		   struct buf *out)
 {
 	bool v6 = str_find_char(r->to.host, ':') != SIZE_MAX;
 	const char *open = v6 ? "[" : "", *close = v6 ? "]" : "";
 	if (r->connect)
-		buf_addf(out, "CONNECT %s" STR_FMT "%s:%d HTTP/1.1\r\n", open, STR_ARG(r->to.host), close, r->to.port);
+		buf_addf(out, "CONNECT %s" STR_FMT "%s:%d HTTP/1.1\r\n", open, STR_ARG(r->to.host),
+			 close, r->to.port);
 	else
-		buf_addf(out, STR_FMT " " STR_FMT " HTTP/1.1\r\n", STR_ARG(r->method), STR_ARG(absolute ? r->url : r->path));
+		buf_addf(out, STR_FMT " " STR_FMT " HTTP/1.1\r\n", STR_ARG(r->method),
+			 STR_ARG(absolute ? r->url : r->path));
 	buf_addf(out, "Host: %s" STR_FMT "%s", open, STR_ARG(r->to.host), close);
 	if (r->connect || r->to.port != 80)
 		buf_addf(out, ":%d", r->to.port);
@@ -141,8 +158,9 @@ static bool v4_is_public(uint32_t a)
 		uint32_t net;
 		int bits;
 	} closed[] = {
-		{ 0x00000000, 8 },  { 0x0a000000, 8 },	{ 0x64400000, 10 }, { 0x7f000000, 8 },	{ 0xa9fe0000, 16 },
-		{ 0xac100000, 12 }, { 0xc0000000, 24 }, { 0xc0a80000, 16 }, { 0xc6120000, 15 }, { 0xe0000000, 3 },
+		{ 0x00000000, 8 },  { 0x0a000000, 8 },	{ 0x64400000, 10 }, { 0x7f000000, 8 },
+		{ 0xa9fe0000, 16 }, { 0xac100000, 12 }, { 0xc0000000, 24 }, { 0xc0a80000, 16 },
+		{ 0xc6120000, 15 }, { 0xe0000000, 3 },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(closed); i++)
 		if (((a ^ closed[i].net) >> (32 - closed[i].bits)) == 0)
@@ -181,7 +199,8 @@ bool proxy_is_public(const struct sockaddr *sa)
 bool proxy_is_archive(const struct proxy_rules *rules, const struct proxy_place *to)
 {
 	for (size_t i = 0; i < rules->archives.n; i++)
-		if (rules->archives.v[i].port == to->port && str_eq_nocase(rules->archives.v[i].host, to->host))
+		if (rules->archives.v[i].port == to->port &&
+		    str_eq_nocase(rules->archives.v[i].host, to->host))
 			return true;
 	return false;
 }
@@ -198,8 +217,10 @@ int proxy_set_upstream(struct arena *a, struct proxy_rules *rules, struct str pr
 		return 0;
 	if (str_find(rest, STR("://")) == SIZE_MAX)
 		rest = str_of(arena_printf(a, "http://" STR_FMT, STR_ARG(rest)));
-	if (!str_starts(rest, "http://") || !url_split(rest, &rules->upstream.host, &rules->upstream.port))
-		return err_set(e, ERR_SPEC, "this machine's proxy is not an http:// address with a host");
+	if (!str_starts(rest, "http://") ||
+	    !url_split(rest, &rules->upstream.host, &rules->upstream.port))
+		return err_set(e, ERR_SPEC,
+			       "this machine's proxy is not an http:// address with a host");
 	struct str tail = str_sub(rest, 7, SIZE_MAX);
 	size_t at = str_find_char(tail, '@');
 	if (at == SIZE_MAX)

@@ -15,13 +15,15 @@ char *record_dir(struct arena *a, const char *root, const char *kind, const char
 	return arena_printf(a, "%s/%s/%s", root, kind, id);
 }
 
-/* The token's start is in the id, so that a host and its successor of the same name never share a folder. */
+/* The token's start is in the id, so that a host and its successor of the same name never share a
+ * folder. */
 char *record_id(struct arena *a, const char *name, const char *token)
 {
 	return arena_printf(a, "%s-%.8s", name, token);
 }
 
-/* Ids come back from the state file, which a user may edit: they must never lead out of our folder. */
+/* Ids come back from the state file, which a user may edit: they must never lead out of our folder.
+ */
 int record_offload(int (*fn)(void *arg, struct err *e), void *arg, struct err *e)
 {
 	bool in_task = task_is_running();
@@ -80,7 +82,8 @@ int record_read(struct arena *a, const char *dir, struct value **out, struct err
 	return json_parse(a, path, text, out, e);
 }
 
-int record_list(struct arena *a, const char *root, const char *kind, struct value **list, struct err *e)
+int record_list(struct arena *a, const char *root, const char *kind, struct value **list,
+		struct err *e)
 {
 	struct fs_names names = { 0 };
 	const char *parent = fs_join(a, root, kind);
@@ -121,7 +124,8 @@ int record_remove_tree(const char *path, struct err *e)
 		return err_set(e, ERR_IO, "%.200s...: the path is too long", path);
 	}
 	struct err why = { 0 };
-	int rc = task_offload((struct offload_call){ removal_run, r, mem_free }, deadline_in(REMOVE_MS), &why);
+	int rc = task_offload((struct offload_call){ removal_run, r, mem_free },
+			      deadline_in(REMOVE_MS), &why);
 	if (rc)
 		*e = why;
 	if (!rc || (why.kind != ERR_TIMEOUT && why.kind != ERR_CANCELLED))
@@ -133,7 +137,8 @@ int record_remove(const char *dir, struct err *e)
 {
 	struct arena *a = arena_new("record remove");
 	const char *parent = fs_dirname(a, dir);
-	const char *dead = arena_printf(a, "%s/" DEAD_PREFIX "%s", parent, dir + strlen(parent) + 1);
+	const char *dead = arena_printf(a, "%s/" DEAD_PREFIX "%s", parent,
+					dir + strlen(parent) + 1);
 	int rc = 0;
 	if (rename(dir, dead) < 0 && errno != ENOENT) {
 		/* One of an earlier, interrupted removal is in the way. */

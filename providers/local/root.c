@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes into the upper folder of an overlay that is not mounted. A folder made there replaces the base's attributes in the merged view, so each gets the
- * mode of its twin in the base. Files are not fsynced one by one: the record says "building" until the host has answered, and after a crash
+ * Writes into the upper folder of an overlay that is not mounted. A folder made there replaces the
+ * base's attributes in the merged view, so each gets the mode of its twin in the base. Files are
+ * not fsynced one by one: the record says "building" until the host has answered, and after a crash
  * of the machine before that they are all written again.
  */
 #include "providers/local/root.h"
@@ -41,7 +42,8 @@ static int put(struct writer *w, const char *rel, struct str text, mode_t mode, 
 		return -1;
 	const char *path = fs_join(w->a, w->f->upper, rel);
 	(void)unlink(path);
-	scoped(close_fd) int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	scoped(close_fd) int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+				       mode);
 	if (fd < 0)
 		return err_sys(e, "%s", path);
 	for (size_t n = 0; n < text.n;) {
@@ -77,11 +79,14 @@ static int add_user(struct writer *w, struct err *e)
 {
 	const char *u = w->f->user;
 	const char *home = arena_printf(w->a, "home/%s", u);
-	if (append(w, "etc/passwd", 0644, arena_printf(w->a, "%s:x:%d:%d::/home/%s:/bin/bash", u, USER_ID, USER_ID, u), e) ||
+	if (append(w, "etc/passwd", 0644,
+		   arena_printf(w->a, "%s:x:%d:%d::/home/%s:/bin/bash", u, USER_ID, USER_ID, u),
+		   e) ||
 	    append(w, "etc/group", 0644, arena_printf(w->a, "%s:x:%d:", u, USER_ID), e) ||
 	    append(w, "etc/shadow", 0600, arena_printf(w->a, "%s:*:19000:0:99999:7:::", u), e) ||
 	    append(w, "etc/gshadow", 0600, arena_printf(w->a, "%s:*::", u), e) ||
-	    put(w, arena_printf(w->a, "etc/sudoers.d/90-%s", u), str_of(arena_printf(w->a, "%s ALL=(ALL) NOPASSWD: ALL\n", u)), 0440, e))
+	    put(w, arena_printf(w->a, "etc/sudoers.d/90-%s", u),
+		str_of(arena_printf(w->a, "%s ALL=(ALL) NOPASSWD: ALL\n", u)), 0440, e))
 		return -1;
 	if (make_dir(w, home, e) || own(w, home, e))
 		return -1;
@@ -109,19 +114,23 @@ static int put_host_key(struct writer *w, struct err *e)
 {
 	if (put(w, "etc/ssh/ssh_host_ed25519_key", w->f->host_private, 0600, e))
 		return -1;
-	return put_text(w, "etc/ssh/ssh_host_ed25519_key.pub", arena_printf(w->a, "%s\n", w->f->host_public), e);
+	return put_text(w, "etc/ssh/ssh_host_ed25519_key.pub",
+			arena_printf(w->a, "%s\n", w->f->host_public), e);
 }
 
 static int put_apt(struct writer *w, struct err *e)
 {
 	if (!w->f->proxy)
 		return 0;
-	/* One request a connection is what the proxy does; a pipeline would only be broken off and begun again. */
-	return put_text(w, "etc/apt/apt.conf.d/00proxy",
-			arena_printf(w->a,
-				     "Acquire::http::Proxy \"%s\";\nAcquire::https::Proxy \"%s\";\nAcquire::http::Pipeline-Depth \"0\";\n",
-				     w->f->proxy, w->f->proxy),
-			e);
+	/* One request a connection is what the proxy does; a pipeline would only be broken off and
+	 * begun again. */
+	return put_text(
+		w, "etc/apt/apt.conf.d/00proxy",
+		arena_printf(
+			w->a,
+			"Acquire::http::Proxy \"%s\";\nAcquire::https::Proxy \"%s\";\nAcquire::http::Pipeline-Depth \"0\";\n",
+			w->f->proxy, w->f->proxy),
+		e);
 }
 
 static int write_all(struct writer *w, struct err *e)
@@ -129,8 +138,11 @@ static int write_all(struct writer *w, struct err *e)
 	const struct root_files *f = w->f;
 	if (fs_mkdirs(f->upper, 0755, e))
 		return -1;
-	const char *hosts = arena_printf(w->a, "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n%s %s\n", f->address, f->name);
-	if (put_text(w, "etc/hostname", arena_printf(w->a, "%s\n", f->name), e) || put_text(w, "etc/hosts", hosts, e) ||
+	const char *hosts = arena_printf(
+		w->a, "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n%s %s\n",
+		f->address, f->name);
+	if (put_text(w, "etc/hostname", arena_printf(w->a, "%s\n", f->name), e) ||
+	    put_text(w, "etc/hosts", hosts, e) ||
 	    put(w, "etc/machine-id", str_of(arena_printf(w->a, "%s\n", f->machine_id)), 0444, e))
 		return -1;
 	if (f->resolv_conf && put_text(w, "etc/resolv.conf", f->resolv_conf, e))

@@ -8,12 +8,12 @@
 struct root_files {
 	const char *base, *upper; /* folders */
 	const char *name, *address, *gateway;
-	const char *machine_id;	  /* 32 hex digits */
-	const char *admin_key;	  /* one line of authorized_keys; NULL: nobody can log in */
-	struct str host_private;  /* secret */
+	const char *machine_id;	 /* 32 hex digits */
+	const char *admin_key;	 /* one line of authorized_keys; NULL: nobody can log in */
+	struct str host_private; /* secret */
 	const char *host_public;
-	const char *user;  /* NULL or "root": log in as root */
-	const char *proxy; /* http://... for apt, or NULL */
+	const char *user;	 /* NULL or "root": log in as root */
+	const char *proxy;	 /* http://... for apt, or NULL */
 	const char *resolv_conf; /* text, or NULL */
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * apt itself can list its sources (apt-get indextargets), but says nothing while its lists are empty, as in a fresh container. So the
- * files are read. A third party's archive that happens to use Debian's suite names is told apart by its key: Debian's entries have
- * none of their own or the archive keyring.
+ * apt itself can list its sources (apt-get indextargets), but says nothing while its lists are
+ * empty, as in a fresh container. So the files are read. A third party's archive that happens to
+ * use Debian's suite names is told apart by its key: Debian's entries have none of their own or the
+ * archive keyring.
  */
 #include "providers/local/sources.h"
 
@@ -12,8 +13,9 @@
 
 static bool is_archive(const struct source *s)
 {
-	static const char *const tails[] = { "", "-updates", "-security", "-backports", "-proposed-updates", "/updates" };
-	static const char *const names[] = { "bullseye", "bookworm", "trixie", "forky", "sid",
+	static const char *const tails[] = { "",	   "-updates",		"-security",
+					     "-backports", "-proposed-updates", "/updates" };
+	static const char *const names[] = { "bullseye", "bookworm", "trixie",	 "forky",    "sid",
 					     "stable",	 "testing",  "unstable", "oldstable" };
 	struct str suite = str_of(s->suite);
 	if (s->signed_by && str_find(str_of(s->signed_by), STR(KEYRING_NAME)) == SIZE_MAX)
@@ -24,7 +26,8 @@ static bool is_archive(const struct source *s)
 		has_main = has_main || str_eqc(part, "main");
 	for (size_t i = 0; has_main && i < ARRAY_LEN(names); i++)
 		for (size_t k = 0; k < ARRAY_LEN(tails); k++)
-			if (str_starts(suite, names[i]) && str_eqc(str_sub(suite, strlen(names[i]), SIZE_MAX), tails[k]))
+			if (str_starts(suite, names[i]) &&
+			    str_eqc(str_sub(suite, strlen(names[i]), SIZE_MAX), tails[k]))
 				return true;
 	return false;
 }
@@ -101,7 +104,8 @@ static void end_stanza(struct arena *a, const struct stanza *st, struct sources 
 		struct str suites = st->suites, suite;
 		while ((suite = word(&suites)).n)
 			add(a, out,
-			    (struct source){ .uri = str_cstr(a, u), .suite = str_cstr(a, suite),
+			    (struct source){ .uri = str_cstr(a, u),
+					     .suite = str_cstr(a, suite),
 					     .components = str_cstr(a, str_trim(st->components)),
 					     .signed_by = keys.n ? str_cstr(a, keys) : NULL });
 	}
@@ -112,9 +116,9 @@ static struct str *member(struct stanza *st, struct str key)
 	const struct {
 		const char *name;
 		struct str *to;
-	} rows[] = { { "Types", &st->types },		{ "URIs", &st->uris },
-		     { "Suites", &st->suites },		{ "Components", &st->components },
-		     { "Signed-By", &st->signed_by },	{ "Enabled", &st->enabled } };
+	} rows[] = { { "Types", &st->types },	      { "URIs", &st->uris },
+		     { "Suites", &st->suites },	      { "Components", &st->components },
+		     { "Signed-By", &st->signed_by }, { "Enabled", &st->enabled } };
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (str_eq_nocase(key, str_of(rows[i].name)))
 			return rows[i].to;
@@ -172,34 +176,40 @@ int sources_read(struct arena *a, const char *dir, struct sources *out, struct e
 		return -1;
 	for (size_t i = 0; i < names.names.n; i++) {
 		struct str n = str_of(names.names.v[i]);
-		if ((str_ends(n, ".list") || str_ends(n, ".sources")) && read_file(a, fs_join(a, parts, names.names.v[i]), out, e))
+		if ((str_ends(n, ".list") || str_ends(n, ".sources")) &&
+		    read_file(a, fs_join(a, parts, names.names.v[i]), out, e))
 			return -1;
 	}
 	return 0;
 }
 
-static void stanza_write(struct buf *out, const char *uri, const char *suite, const char *tail, const char *components)
+static void stanza_write(struct buf *out, const char *uri, const char *suite, const char *tail,
+			 const char *components)
 {
 	if (out->n)
 		buf_addc(out, '\n');
-	buf_addf(out, "Types: deb\nURIs: %s\nSuites: %s%s\nComponents: %s\n", uri, suite, tail, components);
+	buf_addf(out, "Types: deb\nURIs: %s\nSuites: %s%s\nComponents: %s\n", uri, suite, tail,
+		 components);
 	if (fs_exists(KEYRING))
 		buf_adds(out, "Signed-By: " KEYRING "\n");
 }
 
-/* What follows the code name: "-updates", "-security"; NULL: another release's, or one that images don't take. */
+/* What follows the code name: "-updates", "-security"; NULL: another release's, or one that images
+ * don't take. */
 static const char *tail_of(const char *suite, const char *own)
 {
 	const char *const bases[] = { own, "stable", "oldstable", "testing" };
 	static const char *const tails[] = { "", "-updates", "-security" };
 	for (size_t i = 0; i < ARRAY_LEN(bases); i++)
 		for (size_t k = 0; bases[i][0] && k < ARRAY_LEN(tails); k++)
-			if (str_starts(str_of(suite), bases[i]) && !strcmp(suite + strlen(bases[i]), tails[k]))
+			if (str_starts(str_of(suite), bases[i]) &&
+			    !strcmp(suite + strlen(bases[i]), tails[k]))
 				return tails[k];
 	return NULL;
 }
 
-int sources_for(struct arena *a unused_arg, const struct sources *s, const char *own, const char *suite, struct buf *out, struct err *e)
+int sources_for(struct arena *a unused_arg, const struct sources *s, const char *own,
+		const char *suite, struct buf *out, struct err *e)
 {
 	bool base = false;
 	for (size_t i = 0; i < s->v.n; i++) {
@@ -212,7 +222,8 @@ int sources_for(struct arena *a unused_arg, const struct sources *s, const char 
 	}
 	if (base)
 		return 0;
-	err_set(e, ERR_NOT_FOUND, "this machine's apt has no Debian archive configured, so there is nowhere to build hosts from");
+	err_set(e, ERR_NOT_FOUND,
+		"this machine's apt has no Debian archive configured, so there is nowhere to build hosts from");
 	return err_hint(e, "set `mirror: [URL]` of the local provider to a Debian mirror");
 }
 
@@ -255,7 +266,8 @@ bool url_split(struct str url, struct str *host, int *port)
 	*port = tls ? 443 : 80;
 	*host = colon == SIZE_MAX ? rest : str_sub(rest, 0, from + colon);
 	if (colon != SIZE_MAX) {
-		if (!str_to_int(str_sub(rest, from + colon + 1, SIZE_MAX), &n) || n < 1 || n > 65535)
+		if (!str_to_int(str_sub(rest, from + colon + 1, SIZE_MAX), &n) || n < 1 ||
+		    n > 65535)
 			return false;
 		*port = (int)n;
 	}

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * providers/local/sources.h - where this machine gets Debian packages from, so that hosts get theirs from the same place.
+ * providers/local/sources.h - where this machine gets Debian packages from, so that hosts get
+ * theirs from the same place.
  *
- * Both formats of apt's configuration are read (one-line *.list, deb822 *.sources). Only the Debian archive's own entries count.
+ * Both formats of apt's configuration are read (one-line *.list, deb822 *.sources). Only the Debian
+ * archive's own entries count.
  */
 #ifndef MUSTER_PROVIDERS_LOCAL_SOURCES_H
 #define MUSTER_PROVIDERS_LOCAL_SOURCES_H
@@ -10,8 +12,8 @@
 #include "base/base.h"
 
 struct source {
-	const char *uri;   /* http://mirror/debian */
-	const char *suite; /* with the machine's code name, e.g. bookworm-updates */
+	const char *uri;	/* http://mirror/debian */
+	const char *suite;	/* with the machine's code name, e.g. bookworm-updates */
 	const char *components; /* "main contrib" */
 	const char *signed_by;	/* file, or NULL */
 	bool debian; /* of the Debian archive; false: another's, whose host the proxy may reach too */
@@ -25,8 +27,10 @@ must_check int sources_read(struct arena *a, const char *dir, struct sources *ou
 void sources_parse_list(struct arena *a, struct str text, struct sources *out);
 void sources_parse_deb822(struct arena *a, struct str text, struct sources *out);
 
-/* deb822 text for `suite`, from the archive entries of the machine whose own code name is `own`; or from `mirrors` alone, if any. */
-must_check int sources_for(struct arena *a, const struct sources *s, const char *own, const char *suite, struct buf *out, struct err *e);
+/* deb822 text for `suite`, from the archive entries of the machine whose own code name is `own`; or
+ * from `mirrors` alone, if any. */
+must_check int sources_for(struct arena *a, const struct sources *s, const char *own,
+			   const char *suite, struct buf *out, struct err *e);
 void sources_for_mirror(const char *mirror, const char *suite, struct buf *out);
 
 /* VERSION_CODENAME of an os-release file; "" if it has none. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Everything of a running host hangs on this one process: the overlay is mounted in its mount namespace, the host's end of the
- * network cable lies in its network namespace, its processes are in a process namespace that the kernel ends with it. So there is no clean-up
- * that a crash could skip. It uses no tasks: it waits for one child and three signals.
+ * Everything of a running host hangs on this one process: the overlay is mounted in its mount
+ * namespace, the host's end of the network cable lies in its network namespace, its processes are
+ * in a process namespace that the kernel ends with it. So there is no clean-up that a crash could
+ * skip. It uses no tasks: it waits for one child and three signals.
  */
 #include "providers/local/supervisor.h"
 
@@ -50,7 +51,8 @@ static int load(struct supervisor *s, struct err *e)
 	struct value *rec;
 	if (keeper_hold(fs_join(s->a, s->dir, SUPERVISOR_LOCK), e))
 		return -1;
-	/* After the lock: whoever removes the host marks the record first and then looks at the lock. */
+	/* After the lock: whoever removes the host marks the record first and then looks at the
+	 * lock. */
 	if (record_read(s->a, s->dir, &rec, e))
 		return -1;
 	if (!rec || str_eqc(value_get_str(rec, "status", ""), "deleting"))
@@ -63,15 +65,17 @@ static int load(struct supervisor *s, struct err *e)
 	return 0;
 }
 
-/* "volatile" leaves a mark that refuses the next mount, since after a crash of the machine writes may be missing. These hosts are
- * thrown away; `durable: true` is for those who mind. */
+/* "volatile" leaves a mark that refuses the next mount, since after a crash of the machine writes
+ * may be missing. These hosts are thrown away; `durable: true` is for those who mind. */
 static int mount_root(struct supervisor *s, struct err *e)
 {
 	bool durable = value_get_bool(s->rec, "durable", false);
 	const char *work = fs_join(s->a, s->dir, "work");
-	if (fs_remove_tree(arena_printf(s->a, "%s/work/incompat", work), e) || fs_mkdirs(s->root, 0755, e) || fs_mkdirs(work, 0755, e))
+	if (fs_remove_tree(arena_printf(s->a, "%s/work/incompat", work), e) ||
+	    fs_mkdirs(s->root, 0755, e) || fs_mkdirs(work, 0755, e))
 		return -1;
-	const char *options = arena_printf(s->a, "lowerdir=%s,upperdir=%s/upper,workdir=%s%s", field_of(s, "base"), s->dir, work,
+	const char *options = arena_printf(s->a, "lowerdir=%s,upperdir=%s/upper,workdir=%s%s",
+					   field_of(s, "base"), s->dir, work,
 					   durable ? "" : ",volatile");
 	if (mount("overlay", s->root, "overlay", 0, options) == 0)
 		return 0;
@@ -93,10 +97,13 @@ static int own_world(struct supervisor *s, struct err *e)
 	return mount_root(s, e);
 }
 
-/* The cable: one end here, the other on the network's bridge. A predecessor's end vanishes a moment after its death. */
+/* The cable: one end here, the other on the network's bridge. A predecessor's end vanishes a moment
+ * after its death. */
 static int plug_in(struct supervisor *s, struct err *e)
 {
-	const char *make = arena_printf(s->a, "link set lo up\nlink add " LINK " type veth peer name %s netns %s\n", s->link, s->netns);
+	const char *make = arena_printf(
+		s->a, "link set lo up\nlink add " LINK " type veth peer name %s netns %s\n",
+		s->link, s->netns);
 	const char *join = arena_printf(s->a, "link set dev %s master br0 up\n", s->link);
 	struct err first = { 0 };
 	for (int i = 0;; i++) {
@@ -107,7 +114,8 @@ static int plug_in(struct supervisor *s, struct err *e)
 			return -1;
 		}
 		struct err ignored = { 0 };
-		if (netns_has_link(s->netns, s->link) && netns_ip(s->netns, arena_printf(s->a, "link del dev %s\n", s->link), &ignored))
+		if (netns_has_link(s->netns, s->link) &&
+		    netns_ip(s->netns, arena_printf(s->a, "link del dev %s\n", s->link), &ignored))
 			log_debug("%s", ignored.msg);
 		usleep(50000);
 	}
@@ -118,8 +126,12 @@ static int plug_in(struct supervisor *s, struct err *e)
 static int configure_link(struct supervisor *s, struct err *e)
 {
 	return netns_ip(NULL,
-			arena_printf(s->a, "addr flush dev " LINK "\naddr add %s/%lld dev " LINK "\nlink set dev " LINK " up\nroute replace default via %s\n",
-				     field_of(s, "address"), (long long)value_get_int(s->rec, "prefix", 16), field_of(s, "gateway")),
+			arena_printf(s->a,
+				     "addr flush dev " LINK "\naddr add %s/%lld dev " LINK
+				     "\nlink set dev " LINK " up\nroute replace default via %s\n",
+				     field_of(s, "address"),
+				     (long long)value_get_int(s->rec, "prefix", 16),
+				     field_of(s, "gateway")),
 			e);
 }
 
@@ -136,17 +148,27 @@ static void read_boots(struct supervisor *s)
 {
 	struct str text;
 	struct err ignored = { 0 };
-	if (fs_read(s->a, fs_join(s->a, s->dir, "boots"), 32, &text, &ignored) || !str_to_int(str_trim(text), &s->boots))
+	if (fs_read(s->a, fs_join(s->a, s->dir, "boots"), 32, &text, &ignored) ||
+	    !str_to_int(str_trim(text), &s->boots))
 		s->boots = 0;
 }
 
 static const char **nspawn_argv(struct supervisor *s)
 {
 	const char *argv[] = {
-		"systemd-nspawn", "--quiet", "--boot", "--register=no", "--keep-unit", "--link-journal=no", "--resolv-conf=off",
-		"--timezone=off", "--console=read-only", "--capability=CAP_NET_ADMIN,CAP_SYS_RESOURCE",
+		"systemd-nspawn",
+		"--quiet",
+		"--boot",
+		"--register=no",
+		"--keep-unit",
+		"--link-journal=no",
+		"--resolv-conf=off",
+		"--timezone=off",
+		"--console=read-only",
+		"--capability=CAP_NET_ADMIN,CAP_SYS_RESOURCE",
 		"--network-namespace-path=/proc/self/ns/net", /* the keeper's, which it inherits */
-		arena_printf(s->a, "--machine=%s", s->id), arena_printf(s->a, "--hostname=%s", field_of(s, "name")),
+		arena_printf(s->a, "--machine=%s", s->id),
+		arena_printf(s->a, "--hostname=%s", field_of(s, "name")),
 		arena_printf(s->a, "--directory=%s", s->root),
 	};
 	const char **copy = arena_array(s->a, const char *, ARRAY_LEN(argv) + 1);
@@ -156,9 +178,12 @@ static const char **nspawn_argv(struct supervisor *s)
 
 static no_return void nspawn_main(const char **argv)
 {
-	static const char *const env[] = { "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
-					   /* /proc/sys of the shared kernel stays read-only, but for net, which is the host's own. */
-					   "SYSTEMD_NSPAWN_API_VFS_WRITABLE=network", NULL };
+	static const char *const env[] = {
+		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
+		/* /proc/sys of the shared kernel stays read-only, but for net, which is the host's
+		   own. */
+		"SYSTEMD_NSPAWN_API_VFS_WRITABLE=network", NULL
+	};
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -168,8 +193,9 @@ static no_return void nspawn_main(const char **argv)
 }
 
 /*
- * The first process of a process namespace: when it goes, the kernel ends everything in there. nspawn alone is not enough, since
- * the host's own first process outlives a killed nspawn. It ends with the keeper, and as nspawn ends.
+ * The first process of a process namespace: when it goes, the kernel ends everything in there.
+ * nspawn alone is not enough, since the host's own first process outlives a killed nspawn. It ends
+ * with the keeper, and as nspawn ends.
  */
 static no_return void box_main(struct supervisor *s, const char **argv, int alive)
 {
@@ -181,7 +207,8 @@ static no_return void box_main(struct supervisor *s, const char **argv, int aliv
 	struct pollfd end = { .fd = alive, .events = POLLIN };
 	if (poll(&end, 1, 0) != 0 && read(alive, &byte, 1) == 0)
 		_exit(127);
-	if (cgroup_enter(s->id, "box", &e) || mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0) {
+	if (cgroup_enter(s->id, "box", &e) ||
+	    mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0) {
 		dprintf(STDERR_FILENO, "muster: %s\n", e.msg[0] ? e.msg : "mounting /proc");
 		_exit(127);
 	}
@@ -251,9 +278,11 @@ static enum next wait_for_end(struct supervisor *s, bool *cut)
 		}
 		if (waitpid(s->child, &status, WNOHANG) != s->child)
 			continue;
-		/* Whoever kills the host's first process sees it as a crash of nspawn; what is left of it goes too. */
+		/* Whoever kills the host's first process sees it as a crash of nspawn; what is left
+		 * of it goes too. */
 		cut_power(s);
-		return WIFEXITED(status) && WEXITSTATUS(status) == REBOOT_STATUS ? NEXT_BOOT : NEXT_END;
+		return WIFEXITED(status) && WEXITSTATUS(status) == REBOOT_STATUS ? NEXT_BOOT
+										 : NEXT_END;
 	}
 }
 
@@ -272,7 +301,8 @@ static int run(struct supervisor *s, struct err *e)
 			return 0;
 		fast = !cut && clock_now() - since < FAST_MS ? fast + 1 : 0;
 		if (fast >= FAST_BOOTS)
-			return err_set(e, ERR_REMOTE, "the host reboots at once, %d times in a row", fast);
+			return err_set(e, ERR_REMOTE, "the host reboots at once, %d times in a row",
+				       fast);
 	}
 }
 

@@ -10,7 +10,8 @@ struct ssh_options {
 static const struct field no_options[] = { FIELD_END };
 static const struct resource_type *const types[] = { &ssh_machine, NULL };
 
-static int ssh_provider_open(struct arena *a, const struct provider_open *o, struct provider **out, struct err *e)
+static int ssh_provider_open(struct arena *a, const struct provider_open *o, struct provider **out,
+			     struct err *e)
 {
 	struct ssh_options opts = { 0 };
 	*out = NULL; /* there is nothing to keep: every call has all it needs */

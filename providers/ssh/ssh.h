@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * providers/ssh/ssh.h - machines that exist: muster takes them in, configures them, and lets them go. It never makes or breaks one.
+ * providers/ssh/ssh.h - machines that exist: muster takes them in, configures them, and lets them
+ * go. It never makes or breaks one.
  */
 #ifndef MUSTER_PROVIDERS_SSH_SSH_H
 #define MUSTER_PROVIDERS_SSH_SSH_H

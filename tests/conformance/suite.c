@@ -8,7 +8,8 @@
 
 #include <cmocka.h>
 
-void suite_fault(struct suite *s, const char *file, int line, const char *cond, const char *fmt, ...)
+void suite_fault(struct suite *s, const char *file, int line, const char *cond, const char *fmt,
+		 ...)
 {
 	va_list ap;
 	if (s->fault[0])
@@ -51,7 +52,8 @@ static struct value *new_key(struct suite *s, const char *name)
 	struct str private, public;
 	struct err e = { 0 };
 	const char *file = fs_join(a, s->keys, name);
-	const char *argv[] = { "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", file, NULL };
+	const char *argv[] = { "ssh-keygen", "-q", "-t", "ed25519", "-N", "",
+			       "-C",	     name, "-f", file,	    NULL };
 	if (proc_check(a, argv, &o, &r, &e) || fs_read(a, file, 1 << 16, &private, &e) ||
 	    fs_read(a, arena_printf(a, "%s.pub", file), 1 << 16, &public, &e))
 		fail_msg("ssh-keygen: %s", e.msg);
@@ -73,7 +75,9 @@ void suite_run(struct suite *s, const char *cluster, suite_fn *fn)
 	s->admin_key = new_key(s, "admin");
 	s->t = provider_type_find(str_of(s->type));
 	assert_non_null(s->t);
-	s->spec = (struct spec_provider){ .name = str_of("under-test"), .type = str_of(s->type), .options = suite_yaml(s, s->options) };
+	s->spec = (struct spec_provider){ .name = str_of("under-test"),
+					  .type = str_of(s->type),
+					  .options = suite_yaml(s, s->options) };
 	struct provider_open o = { cluster, &s->spec, s->state_dir, s->self };
 	if (s->t->open(s->a, &o, &s->p, &e))
 		fail_msg("open: %s", e.msg);
@@ -98,7 +102,8 @@ const struct resource_type *suite_type(struct suite *s, const char *kind)
 	return NULL;
 }
 
-struct resource_want *suite_want(struct suite *s, const char *kind, const char *name, const char *attrs_yaml)
+struct resource_want *suite_want(struct suite *s, const char *kind, const char *name,
+				 const char *attrs_yaml)
 {
 	struct resource_want *w = arena_obj(s->a, struct resource_want);
 	char token[TOKEN_LEN];
@@ -152,15 +157,19 @@ void suite_sweep(struct suite *s)
 			continue;
 		for (size_t i = 0; i < all.v.n; i++)
 			if (t->destroy(s->p, all.v.v[i]->id, &e))
-				suite_fault(s, __FILE__, __LINE__, "destroy", "%s: %s", all.v.v[i]->id, e.msg);
+				suite_fault(s, __FILE__, __LINE__, "destroy", "%s: %s",
+					    all.v.v[i]->id, e.msg);
 		if (count(s, t, &all) != 0)
-			suite_fault(s, __FILE__, __LINE__, "nothing left", "%zu of %s", all.v.n, order[k]);
+			suite_fault(s, __FILE__, __LINE__, "nothing left", "%zu of %s", all.v.n,
+				    order[k]);
 	}
 }
 
-/* ---- the life of one machine ------------------------------------------------------------------------ */
+/* ---- the life of one machine
+ * ------------------------------------------------------------------------ */
 
-static void check_told(struct suite *s, const struct resource_type *t, const struct resource_want *w, const struct resource_seen *got)
+static void check_told(struct suite *s, const struct resource_type *t,
+		       const struct resource_want *w, const struct resource_seen *got)
 {
 	CHECK(s, got != NULL);
 	CHECK(s, got->id && got->id[0]);
@@ -177,11 +186,14 @@ static void check_told(struct suite *s, const struct resource_type *t, const str
 		CHECKF(s, f->name, STR_FMT, STR_ARG(got->attrs->map.e[i].key));
 	}
 	for (size_t i = 0; i < w->attrs->map.n; i++)
-		CHECKF(s, value_equal(w->attrs->map.e[i].val, value_gets(got->attrs, w->attrs->map.e[i].key)), STR_FMT,
-		       STR_ARG(w->attrs->map.e[i].key));
+		CHECKF(s,
+		       value_equal(w->attrs->map.e[i].val,
+				   value_gets(got->attrs, w->attrs->map.e[i].key)),
+		       STR_FMT, STR_ARG(w->attrs->map.e[i].key));
 }
 
-static void check_listed(struct suite *s, const struct resource_type *t, const struct resource_want *w, const struct resource_seen *got)
+static void check_listed(struct suite *s, const struct resource_type *t,
+			 const struct resource_want *w, const struct resource_seen *got)
 {
 	struct resources_seen all;
 	if (!t->list)
@@ -192,7 +204,8 @@ static void check_listed(struct suite *s, const struct resource_type *t, const s
 	CHECK(s, value_equal(all.v.v[0]->attrs, got->attrs));
 }
 
-static void check_find(struct suite *s, const struct resource_type *t, const struct resource_want *w, const char *id)
+static void check_find(struct suite *s, const struct resource_type *t,
+		       const struct resource_want *w, const char *id)
 {
 	struct resource_seen *found = NULL;
 	struct err e = { 0 };
@@ -201,7 +214,8 @@ static void check_find(struct suite *s, const struct resource_type *t, const str
 	CHECK(s, !found || !strcmp(found->id, id));
 }
 
-static void check_update(struct suite *s, const struct resource_type *t, struct resource_want *w, const char *id)
+static void check_update(struct suite *s, const struct resource_type *t, struct resource_want *w,
+			 const char *id)
 {
 	struct resource_seen *seen = NULL;
 	struct err e = { 0 };
@@ -222,7 +236,8 @@ static void check_reboot(struct suite *s, const struct resource_type *t, const c
 		CHECKF(s, t->reboot(s->p, id, &e) == 0, "%s", e.msg);
 }
 
-static void check_reach(struct suite *s, const struct resource_type *t, const struct resource_seen *seen)
+static void check_reach(struct suite *s, const struct resource_type *t,
+			const struct resource_seen *seen)
 {
 	struct ssh_target target = { 0 };
 	struct err e = { 0 };
@@ -233,7 +248,8 @@ static void check_reach(struct suite *s, const struct resource_type *t, const st
 	CHECK(s, login || e.kind == ERR_NOT_FOUND);
 }
 
-static void check_gone(struct suite *s, const struct resource_type *t, const struct resource_want *w, const char *id)
+static void check_gone(struct suite *s, const struct resource_type *t,
+		       const struct resource_want *w, const char *id)
 {
 	struct resources_seen all;
 	struct resource_seen *found = NULL;
@@ -265,7 +281,8 @@ static void live(struct suite *s, const struct resource_type *t, struct resource
 
 void suite_life(struct suite *s)
 {
-	const struct resource_type *net = suite_type(s, "network"), *machine = suite_type(s, "machine");
+	const struct resource_type *net = suite_type(s, "network"),
+				   *machine = suite_type(s, "machine");
 	struct value *deps;
 	struct err e = { 0 };
 	CHECK(s, machine != NULL);
@@ -277,9 +294,13 @@ void suite_life(struct suite *s)
 		live(s, machine, w);
 	if (net && n) {
 		struct resource_seen *again = NULL;
-		struct resource_want nw = { .addr = n->addr, .name = n->name, .token = n->token, .attrs = suite_yaml(s, "{cidr: 10.99.0.0/24}") };
+		struct resource_want nw = { .addr = n->addr,
+					    .name = n->name,
+					    .token = n->token,
+					    .attrs = suite_yaml(s, "{cidr: 10.99.0.0/24}") };
 		if (net->create(s->p, s->a, &nw, &again, &e) || strcmp(again->id, n->id))
-			suite_fault(s, __FILE__, __LINE__, "network, the same token again", "%s", e.msg);
+			suite_fault(s, __FILE__, __LINE__, "network, the same token again", "%s",
+				    e.msg);
 		check_listed(s, net, &nw, n);
 		check_find(s, net, &nw, n->id);
 		check_gone(s, net, &nw, n->id);
@@ -287,7 +308,8 @@ void suite_life(struct suite *s)
 	suite_sweep(s);
 }
 
-/* ---- many at once ------------------------------------------------------------------------------------- */
+/* ---- many at once
+ * ------------------------------------------------------------------------------------- */
 
 struct job {
 	struct suite *s;
@@ -300,7 +322,8 @@ static void create_job(void *arg)
 	struct job *j = arg;
 	struct err e = { 0 };
 	const struct resource_type *t = suite_type(j->s, "machine");
-	CHECKF(j->s, t->create(j->s->p, j->s->a, j->w, &j->seen, &e) == 0, "%s: %s (%s)", j->w->name, e.msg, e.hint);
+	CHECKF(j->s, t->create(j->s->p, j->s->a, j->w, &j->seen, &e) == 0, "%s: %s (%s)",
+	       j->w->name, e.msg, e.hint);
 }
 
 static void destroy_job(void *arg)
@@ -309,7 +332,8 @@ static void destroy_job(void *arg)
 	struct err e = { 0 };
 	const struct resource_type *t = suite_type(j->s, "machine");
 	if (j->seen)
-		CHECKF(j->s, t->destroy(j->s->p, j->seen->id, &e) == 0, "%s: %s", j->w->name, e.msg);
+		CHECKF(j->s, t->destroy(j->s->p, j->seen->id, &e) == 0, "%s: %s", j->w->name,
+		       e.msg);
 }
 
 static void each_job(struct suite *s, struct job *jobs, task_fn *fn)
@@ -328,7 +352,8 @@ static void check_distinct(struct suite *s, const struct job *jobs)
 	map_init(&ids, s->a);
 	map_init(&addresses, s->a);
 	for (int i = 0; i < s->machines; i++) {
-		struct str address = value_get_str(jobs[i].seen->attrs, "address", jobs[i].seen->id);
+		struct str address = value_get_str(jobs[i].seen->attrs, "address",
+						   jobs[i].seen->id);
 		CHECKF(s, !map_has(&ids, str_of(jobs[i].seen->id)), "%s", jobs[i].seen->id);
 		CHECKF(s, !map_has(&addresses, address), STR_FMT, STR_ARG(address));
 		map_put(&ids, str_of(jobs[i].seen->id), jobs[i].seen);
@@ -347,13 +372,16 @@ void suite_parallel(struct suite *s)
 		const char *attrs = s->machine_attrs;
 		if (!t->list) /* machines that exist: each is another */
 			attrs = arena_printf(s->a, "{host: m%d.example.org}", i);
-		jobs[i] = (struct job){ s, suite_want(s, "machine", arena_printf(s->a, "m-%d", i), attrs), NULL };
+		jobs[i] = (struct job){
+			s, suite_want(s, "machine", arena_printf(s->a, "m-%d", i), attrs), NULL
+		};
 		jobs[i].w->deps = deps;
 	}
 	int64_t since = clock_now();
 	if (!s->fault[0])
 		each_job(s, jobs, create_job);
-	print_message("# %d %s machines made in %lld ms\n", s->machines, s->type, (long long)(clock_now() - since));
+	print_message("# %d %s machines made in %lld ms\n", s->machines, s->type,
+		      (long long)(clock_now() - since));
 	if (!s->fault[0])
 		check_distinct(s, jobs);
 	if (!s->fault[0] && t->list && count(s, t, &all) != (size_t)s->machines)
@@ -364,7 +392,8 @@ void suite_parallel(struct suite *s)
 	suite_sweep(s);
 }
 
-/* ---- what is not there --------------------------------------------------------------------------------- */
+/* ---- what is not there
+ * --------------------------------------------------------------------------------- */
 
 void suite_strangers(struct suite *s)
 {
@@ -376,13 +405,17 @@ void suite_strangers(struct suite *s)
 		struct resource_want *w = suite_want(s, t->kind, "m-0", s->machine_attrs);
 		for (size_t i = 0; i < ARRAY_LEN(ids); i++)
 			CHECKF(s, t->destroy(s->p, ids[i], &e) == 0, "%s: %s", ids[i], e.msg);
-		CHECKF(s, t->find(s->p, s->a, "abcdefghijklmnopqrstuvwxyz", &seen, &e) == 0 && !seen, "%s", e.msg);
+		CHECKF(s,
+		       t->find(s->p, s->a, "abcdefghijklmnopqrstuvwxyz", &seen, &e) == 0 && !seen,
+		       "%s", e.msg);
 		if (!t->list)
 			continue;
 		if (t->update)
-			CHECK(s, t->update(s->p, s->a, "vm-99999999", w, &seen, &e) == -1 && e.kind == ERR_NOT_FOUND);
+			CHECK(s, t->update(s->p, s->a, "vm-99999999", w, &seen, &e) == -1 &&
+					 e.kind == ERR_NOT_FOUND);
 		e = (struct err){ 0 };
 		if (t->reboot)
-			CHECK(s, t->reboot(s->p, "vm-99999999", &e) == -1 && e.kind == ERR_NOT_FOUND);
+			CHECK(s,
+			      t->reboot(s->p, "vm-99999999", &e) == -1 && e.kind == ERR_NOT_FOUND);
 	}
 }

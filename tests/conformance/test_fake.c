@@ -51,9 +51,11 @@ static void stands_in(void **state unused_arg)
 	suite_run(&s, "one", suite_life);
 }
 
-/* ---- faults ------------------------------------------------------------------------------------------- */
+/* ---- faults
+ * ------------------------------------------------------------------------------------------- */
 
-static int create(struct suite *s, const char *name, struct resource_want **w, struct resource_seen **seen, struct err *e)
+static int create(struct suite *s, const char *name, struct resource_want **w,
+		  struct resource_seen **seen, struct err *e)
 {
 	*e = (struct err){ 0 };
 	*seen = NULL;
@@ -81,7 +83,8 @@ static void lost_reply(struct suite *s)
 
 static void loses_reply(void **state unused_arg)
 {
-	struct suite by_script = fake("{error_script: [{call: create, match: gpu-1, nth: 1, lost: true}]}");
+	struct suite by_script =
+		fake("{error_script: [{call: create, match: gpu-1, nth: 1, lost: true}]}");
 	struct suite by_count = fake("{lose_reply: 2}");
 	suite_run(&by_script, "lost", lost_reply);
 	suite_run(&by_count, "lost", lost_reply);
@@ -108,9 +111,10 @@ static void scripted(struct suite *s)
 
 static void plays_script(void **state unused_arg)
 {
-	struct suite s = fake("{error_script: [{call: create, match: 'bad-*', error: capacity},"
-			      " {call: create, match: 'good-*', nth: 2, times: 2, error: busy},"
-			      " {call: list, nth: 1, error: auth}, {call: destroy, nth: 1, error: conflict}]}");
+	struct suite s = fake(
+		"{error_script: [{call: create, match: 'bad-*', error: capacity},"
+		" {call: create, match: 'good-*', nth: 2, times: 2, error: busy},"
+		" {call: list, nth: 1, error: auth}, {call: destroy, nth: 1, error: conflict}]}");
 	suite_run(&s, "script", scripted);
 }
 
@@ -121,7 +125,10 @@ static void rooms(struct suite *s)
 	struct err e;
 	for (int i = 0; i < 3; i++)
 		CHECK(s, create(s, "m", &w, &seen, &e) == 0);
-	CHECKF(s, create(s, "m", &w, &seen, &e) == -1 && (e.kind == ERR_CAPACITY || e.kind == ERR_QUOTA), "%s", e.msg);
+	CHECKF(s,
+	       create(s, "m", &w, &seen, &e) == -1 &&
+		       (e.kind == ERR_CAPACITY || e.kind == ERR_QUOTA),
+	       "%s", e.msg);
 	CHECK(s, (e.kind == ERR_CAPACITY) == !strcmp(s->options, "{capacity: 3}"));
 	suite_sweep(s);
 }
@@ -157,7 +164,8 @@ static void is_throttled(void **state unused_arg)
 	suite_run(&calm, "hurry", suite_sweep);
 }
 
-/* ---- clusters, size ----------------------------------------------------------------------------------- */
+/* ---- clusters, size
+ * ----------------------------------------------------------------------------------- */
 
 static void leave_one(struct suite *s)
 {
@@ -196,8 +204,8 @@ static void make_many(struct suite *s)
 		CHECKF(s, create(s, "m", &w, &seen, &e) == 0, "%s", e.msg);
 	int64_t made = clock_now();
 	CHECK(s, t->list(s->p, s->a, &all, &e) == 0 && all.v.n == MANY);
-	print_message("# %d fake machines made in %lld ms, listed in %lld ms\n", MANY, (long long)(made - since),
-		      (long long)(clock_now() - made));
+	print_message("# %d fake machines made in %lld ms, listed in %lld ms\n", MANY,
+		      (long long)(made - since), (long long)(clock_now() - made));
 	CHECK(s, clock_now() - since < 60000);
 	suite_sweep(s);
 }
@@ -222,10 +230,12 @@ static int tear_down(void **state unused_arg)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(life),		cmocka_unit_test(slow_life),	cmocka_unit_test(parallel),
-		cmocka_unit_test(strangers),	cmocka_unit_test(stands_in),	cmocka_unit_test(loses_reply),
-		cmocka_unit_test(plays_script), cmocka_unit_test(has_room_for), cmocka_unit_test(is_throttled),
-		cmocka_unit_test(clusters_are_apart), cmocka_unit_test(holds_many),
+		cmocka_unit_test(life),		cmocka_unit_test(slow_life),
+		cmocka_unit_test(parallel),	cmocka_unit_test(strangers),
+		cmocka_unit_test(stands_in),	cmocka_unit_test(loses_reply),
+		cmocka_unit_test(plays_script), cmocka_unit_test(has_room_for),
+		cmocka_unit_test(is_throttled), cmocka_unit_test(clusters_are_apart),
+		cmocka_unit_test(holds_many),
 	};
 	return cmocka_run_group_tests_name("conformance fake", tests, set_up, tear_down);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The contract, asked of real hosts on this machine, and what only they can show: restarts, crashes of their keepers, nothing left behind.
+ * The contract, asked of real hosts on this machine, and what only they can show: restarts, crashes
+ * of their keepers, nothing left behind.
  *
- * Needs root and what the provider's doctor asks for; without, each test is skipped. This program is also its own `muster
- * internal ...`, as the keepers' program.
+ * Needs root and what the provider's doctor asks for; without, each test is skipped. This program
+ * is also its own `muster internal ...`, as the keepers' program.
  */
 #include "tests/conformance/suite.h"
 
@@ -35,9 +36,9 @@ static struct suite local(void)
 			       .machines = 8 };
 }
 
-#define NEEDS_MACHINE()     \
-	do {                \
-		if (!usable) \
+#define NEEDS_MACHINE()         \
+	do {                    \
+		if (!usable)    \
 			skip(); \
 	} while (0)
 
@@ -78,7 +79,8 @@ static void parallel_32(void **state unused_arg)
 	suite_run(&s, "par-32", suite_parallel);
 }
 
-/* ---- one host, made; the helpers below break it in some way ------------------------------------------- */
+/* ---- one host, made; the helpers below break it in some way
+ * ------------------------------------------- */
 
 static struct resource_want *make_one(struct suite *s, struct resource_seen **seen)
 {
@@ -102,7 +104,8 @@ static const char *lock_of(struct suite *s, const struct resource_seen *seen)
 static bool answers(struct suite *s, const struct resource_seen *seen)
 {
 	return netns_answers(str_cstr(s->a, value_get_str(seen->attrs, "netns", "")),
-			     str_cstr(s->a, value_get_str(seen->attrs, "address", "")), 22, "SSH-2.0", 1000);
+			     str_cstr(s->a, value_get_str(seen->attrs, "address", "")), 22,
+			     "SSH-2.0", 1000);
 }
 
 static const struct resource_seen *only(struct suite *s)
@@ -116,7 +119,8 @@ static const struct resource_seen *only(struct suite *s)
 	return all.v.v[0];
 }
 
-/* kill -9 of the keeper takes the host with it, and update brings it back with what was on its disk. */
+/* kill -9 of the keeper takes the host with it, and update brings it back with what was on its
+ * disk. */
 static void lose_keeper(struct suite *s)
 {
 	const struct resource_type *t = suite_type(s, "machine");
@@ -131,7 +135,8 @@ static void lose_keeper(struct suite *s)
 	const struct resource_seen *now = only(s);
 	CHECK(s, now && !strcmp(now->status, "stopped"));
 	CHECKF(s, t->update(s->p, s->a, seen->id, w, &again, &e) == 0, "%s (%s)", e.msg, e.hint);
-	CHECK(s, answers(s, again) && !strcmp(again->id, seen->id) && !strcmp(again->status, "running"));
+	CHECK(s, answers(s, again) && !strcmp(again->id, seen->id) &&
+			 !strcmp(again->status, "running"));
 }
 
 static void lose_keeper_then_sweep(struct suite *s)
@@ -191,7 +196,8 @@ static void half_make(void *arg)
 	struct half *h = arg;
 	struct resource_seen *seen;
 	struct err e = { 0 };
-	if (suite_type(h->s, "machine")->create(h->s->p, h->s->a, h->w, &seen, &e) && e.kind != ERR_CANCELLED)
+	if (suite_type(h->s, "machine")->create(h->s->p, h->s->a, h->w, &seen, &e) &&
+	    e.kind != ERR_CANCELLED)
 		suite_fault(h->s, __FILE__, __LINE__, "cancelled create", "%s", e.msg);
 }
 
@@ -203,7 +209,8 @@ static void cancelled(struct suite *s)
 	struct err e = { 0 };
 	suite_network(s, &deps);
 	for (int ms = 0; ms < 500 && !s->fault[0]; ms += 60) {
-		struct half h = { s, suite_want(s, "machine", arena_printf(s->a, "c-%d", ms), s->machine_attrs) };
+		struct half h = { s, suite_want(s, "machine", arena_printf(s->a, "c-%d", ms),
+						s->machine_attrs) };
 		struct resource_seen *found = NULL;
 		struct group g;
 		h.w->deps = deps;
@@ -213,7 +220,8 @@ static void cancelled(struct suite *s)
 		group_cancel(&g);
 		(void)!group_wait(&g, &e);
 		e = (struct err){ 0 };
-		CHECKF(s, t->find(s->p, s->a, h.w->token, &found, &e) == 0, "after %d ms: %s", ms, e.msg);
+		CHECKF(s, t->find(s->p, s->a, h.w->token, &found, &e) == 0, "after %d ms: %s", ms,
+		       e.msg);
 		CHECKF(s, !found || answers(s, found), "after %d ms", ms);
 	}
 	CHECK(s, t->list(s->p, s->a, &all, &e) == 0);
@@ -234,7 +242,8 @@ static void settles_half_made(void **state unused_arg)
 	suite_run(&s, "half", cancelled_then_sweep);
 }
 
-/* ---- a real host ---------------------------------------------------------------------------------------- */
+/* ---- a real host
+ * ---------------------------------------------------------------------------------------- */
 
 static struct host *log_in(struct suite *s, const struct resource_seen *seen, struct err *e)
 {
@@ -268,18 +277,21 @@ static void use_host(struct suite *s)
 	const char *who = say(s, h, "echo $(id -u) $(hostname) $(cat /proc/1/comm)");
 	CHECKF(s, !strcmp(who, "0 h-0 systemd"), "%s", who);
 	/* The machine's own kernel settings are out of reach, and so is its network. */
-	const char *swap = say(s, h, "echo 1 >/proc/sys/vm/swappiness && echo written || echo refused");
+	const char *swap = say(s, h,
+			       "echo 1 >/proc/sys/vm/swappiness && echo written || echo refused");
 	CHECKF(s, !strcmp(swap, "refused"), "%s", swap);
 	const char *net = say(s, h, "ls /sys/class/net | tr '\\n' ' '");
 	CHECKF(s, !strcmp(net, "host0 lo"), "%s", net);
 	const char *old = arena_strdup(s->a, host_boot_id(h));
-	say(s, h, "echo kept >/root/kept; sync; nohup sh -c 'sleep 0.2; systemctl reboot' >/dev/null 2>&1 &");
+	say(s, h,
+	    "echo kept >/kept; sync; nohup sh -c 'sleep 0.2; systemctl reboot' >/dev/null 2>&1 &");
 	CHECK(s, task_sleep(1500, &e) == 0);
 	CHECKF(s, host_reconnect(h, 30000, &e) == 0, "%s", e.msg);
 	CHECK(s, old[0] != '\0');
-	const char *kept = say(s, h, "cat /root/kept");
+	const char *kept = say(s, h, "cat /kept");
 	CHECKF(s, !strcmp(kept, "kept"), "%s", kept);
-	const char *up = say(s, h, "cut -d. -f1 /proc/uptime >/dev/null; systemctl is-system-running --wait");
+	const char *up = say(
+		s, h, "cut -d. -f1 /proc/uptime >/dev/null; systemctl is-system-running --wait");
 	CHECKF(s, !strcmp(up, "running"), "%s", up);
 	host_close(h);
 }
@@ -297,7 +309,8 @@ static void is_real(void **state unused_arg)
 	suite_run(&s, "real", use_host_then_sweep);
 }
 
-/* With another login name, and packages through the proxy, which refuses what lies on this machine. */
+/* With another login name, and packages through the proxy, which refuses what lies on this machine.
+ */
 static void use_proxy(struct suite *s)
 {
 	struct resource_seen *seen = NULL;
@@ -306,13 +319,19 @@ static void use_proxy(struct suite *s)
 	CHECK(s, seen != NULL);
 	struct host *h = log_in(s, seen, &e);
 	CHECKF(s, h != NULL, "%s (%s)", e.msg, e.hint);
-	const char *ask = "exec 3<>/dev/tcp/10.99.0.1/3142; printf 'GET http://127.0.0.1/ HTTP/1.1\\r\\n\\r\\n' >&3; head -1 <&3";
+	const char *ask =
+		"exec 3<>/dev/tcp/10.99.0.1/3142; printf 'GET http://127.0.0.1/ HTTP/1.1\\r\\n\\r\\n' >&3; head -1 <&3";
 	const char *closed = say(s, h, arena_printf(s->a, "bash -c \"%s\"", ask));
 	CHECKF(s, str_starts(str_of(closed), "HTTP/1.1 403"), "%s", closed);
-	const char *none = say(s, h, "timeout 2 bash -c 'exec 3<>/dev/tcp/203.0.113.1/80' 2>/dev/null && echo out || echo shut");
+	const char *none = say(
+		s, h,
+		"timeout 2 bash -c 'exec 3<>/dev/tcp/203.0.113.1/80' 2>/dev/null && echo out || echo shut");
 	CHECKF(s, !strcmp(none, "shut"), "%s", none);
-	const char *apt = say(s, h, "apt-get -q update >/tmp/log 2>&1 && apt-get install -y -q hello >>/tmp/log 2>&1 && hello || tail -3 /tmp/log");
-	/* Without a way out of this machine there are no packages to be had, and that is no fault of the proxy's. */
+	const char *apt = say(
+		s, h,
+		"apt-get -q update >/tmp/log 2>&1 && apt-get install -y -q hello >>/tmp/log 2>&1 && hello || tail -3 /tmp/log");
+	/* Without a way out of this machine there are no packages to be had, and that is no fault
+	 * of the proxy's. */
 	if (strcmp(apt, "Hello, world!") && strstr(apt, "502"))
 		print_message("# packages not checked, this machine reaches none: %s\n", apt);
 	else
@@ -336,7 +355,8 @@ static void gets_packages(void **state unused_arg)
 	suite_run(&s, "proxy", use_proxy_then_sweep);
 }
 
-/* ---- nothing stays ------------------------------------------------------------------------------------ */
+/* ---- nothing stays
+ * ------------------------------------------------------------------------------------ */
 
 static void nothing_is_left(void **state unused_arg)
 {
@@ -382,13 +402,17 @@ extern char **environ;
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(strangers),	 cmocka_unit_test(life),	      cmocka_unit_test(parallel_1),
-		cmocka_unit_test(parallel_8),	 cmocka_unit_test(survives_keeper),   cmocka_unit_test(survives_restart),
-		cmocka_unit_test(settles_half_made), cmocka_unit_test(is_real), cmocka_unit_test(gets_packages), cmocka_unit_test(parallel_32), cmocka_unit_test(nothing_is_left),
+		cmocka_unit_test(strangers),	     cmocka_unit_test(life),
+		cmocka_unit_test(parallel_1),	     cmocka_unit_test(parallel_8),
+		cmocka_unit_test(survives_keeper),   cmocka_unit_test(survives_restart),
+		cmocka_unit_test(settles_half_made), cmocka_unit_test(is_real),
+		cmocka_unit_test(gets_packages),     cmocka_unit_test(parallel_32),
+		cmocka_unit_test(nothing_is_left),
 	};
 	env_init(environ);
 	if (argc > 2 && !strcmp(argv[1], "internal"))
-		return !strcmp(argv[2], "local-host") ? local_host_main(argc - 2, argv + 2) : local_proxy_main(argc - 2, argv + 2);
+		return !strcmp(argv[2], "local-host") ? local_host_main(argc - 2, argv + 2)
+						      : local_proxy_main(argc - 2, argv + 2);
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 	if (n <= 0)
 		return 1;
