@@ -40,7 +40,8 @@ static int ask_ssh(struct exec_run *r, struct target *t, struct deadline d, stru
 
 	if (ssh_open(&t->host.target, &s, e) < 0)
 		return -1;
-	int rc = ssh_exec(s, r->c->a, r->command, STR_NONE, EXEC_MAX_OUTPUT, d, &res, e);
+	const struct ssh_command cmd = { r->command, STR_NONE, EXEC_MAX_OUTPUT, d };
+	int rc = ssh_exec(s, r->c->a, &cmd, &res, e);
 
 	ssh_close(s);
 	out->status = res.status;

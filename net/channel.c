@@ -282,12 +282,14 @@ static int send_close(struct exec *x, struct deadline d, struct err *e)
 	return 0;
 }
 
-int ssh_exec(struct ssh *s, struct arena *a, const char *command, struct str input,
-	     size_t max_output, struct deadline d, struct ssh_result *r, struct err *e)
+int ssh_exec(struct ssh *s, struct arena *a, const struct ssh_command *c, struct ssh_result *r,
+	     struct err *e)
 {
-	struct exec x = { .input = input, .max = max_output ? max_output : OUTPUT_DEFAULT };
+	struct exec x = { .input = c->input,
+			  .max = c->max_output ? c->max_output : OUTPUT_DEFAULT };
+	struct deadline d = c->deadline;
 
-	if (ssh_channel_open(s, command, d, &x.ch, e) != 0)
+	if (ssh_channel_open(s, c->text, d, &x.ch, e) != 0)
 		return -1;
 	buf_init(&x.out, x.max + 1);
 	buf_init(&x.err, x.max + 1);

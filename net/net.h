@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* net/net.h - front door of the outside world: one connection to a host (host.h), and what says how to reach it (ssh.h). */
+/* net/net.h - front door of the outside world: one connection to a host (host.h), and what says how
+ * to reach it (ssh.h). */
 #ifndef MUSTER_NET_NET_H
 #define MUSTER_NET_NET_H
 

@@ -291,14 +291,24 @@ static void prefer_algorithms(struct ssh *s)
 
 /* ---- opening ---------------------------------------------------------------------------------- */
 
+/* libssh2 frees what a half-done exchange holds only when the exchange itself fails: so let it. */
+static void abandon_handshake(struct ssh *s)
+{
+	session_kill(s, "given up");
+	for (int i = 0;
+	     i < 100 && libssh2_session_handshake(s->l, root_of(s)->fd) == LIBSSH2_ERROR_EAGAIN;
+	     i++)
+		continue;
+}
+
 static int handshake(struct ssh *s, struct deadline d, struct err *e)
 {
 	int rc;
 
-	while ((rc = libssh2_session_handshake(s->l, s->jump ? root_of(s)->fd : s->fd)) ==
-	       LIBSSH2_ERROR_EAGAIN) {
+	while ((rc = libssh2_session_handshake(s->l, root_of(s)->fd)) == LIBSSH2_ERROR_EAGAIN) {
 		if (session_wait(s, d, e) == 0)
 			continue;
+		abandon_handshake(s);
 		if (e->kind != ERR_TIMEOUT)
 			return -1;
 		if (libssh2_session_banner_get(s->l))

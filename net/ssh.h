@@ -2,8 +2,8 @@
 /*
  * net/ssh.h - an SSH session (libssh2, non-blocking) in straight-line calls from a task.
  *
- * Host keys are checked by our own code (net/known_hosts.h) before any credential is offered; strict by default. One session
- * serves one task at a time.
+ * Host keys are checked by our own code (net/known_hosts.h) before any credential is offered;
+ * strict by default. One session serves one task at a time.
  */
 #ifndef MUSTER_NET_SSH_H
 #define MUSTER_NET_SSH_H
@@ -16,20 +16,24 @@ enum ssh_strict {
 	SSH_STRICT_NO,	       /* ssh_config's StrictHostKeyChecking no: a warning is logged */
 };
 
-/* Everything needed to log in. Filled from the spec, then ssh_config (net/ssh_config.h), then ssh_target_defaults. */
+/* Everything needed to log in. Filled from the spec, then ssh_config (net/ssh_config.h), then
+ * ssh_target_defaults. */
 struct ssh_target {
-	const char *host; /* name or address to connect to */
-	int port;	  /* 0: 22 */
-	const char *user; /* NULL: the local user's name */
-	const char *netns; /* NULL, or a path (/run/netns/x): the socket is made inside that network namespace */
-	VEC(const char *) identities;  /* private key files, tried in order after the agent's */
-	bool no_agent;		       /* don't ask an agent */
-	const char *agent;	       /* the agent's socket; NULL: SSH_AUTH_SOCK */
-	bool identities_only;	       /* from the agent only keys that are in identities */
-	struct str passphrase;	       /* for encrypted key files; secret */
-	VEC(const char *) known_hosts; /* files, checked in order; the first is appended to by accept-new */
-	VEC(const char *) host_keys;   /* pinned "ssh-ed25519 AAAA..." keys: if any, known_hosts is not consulted */
-	const char *host_key_alias;    /* name looked up in known_hosts; NULL: host (with port) */
+	const char *host;  /* name or address to connect to */
+	int port;	   /* 0: 22 */
+	const char *user;  /* NULL: the local user's name */
+	const char *netns; /* NULL, or a path (/run/netns/x): the socket is made inside that network
+			      namespace */
+	VEC(const char *) identities; /* private key files, tried in order after the agent's */
+	bool no_agent;		      /* don't ask an agent */
+	const char *agent;	      /* the agent's socket; NULL: SSH_AUTH_SOCK */
+	bool identities_only;	      /* from the agent only keys that are in identities */
+	struct str passphrase;	      /* for encrypted key files; secret */
+	VEC(const char *)
+		known_hosts; /* files, checked in order; the first is appended to by accept-new */
+	VEC(const char *) host_keys; /* pinned "ssh-ed25519 AAAA..." keys: if any, known_hosts is
+					not consulted */
+	const char *host_key_alias;  /* name looked up in known_hosts; NULL: host (with port) */
 	enum ssh_strict strict;
 	const struct ssh_target *jump; /* NULL, or log in there first (chains) */
 	int64_t connect_ms;	       /* TCP, key exchange and login; 0: 15 s */
@@ -47,16 +51,27 @@ struct ssh_result {
 	bool truncated;
 };
 
-/* One command on a channel of its own. `command` goes to the user's login shell: quote with proc_quote. */
-must_check int ssh_exec(struct ssh *s, struct arena *a, const char *command, struct str input, size_t max_output,
-			struct deadline d, struct ssh_result *r, struct err *e);
+struct ssh_command {
+	const char *text;	  /* goes to the user's login shell: quote with proc_quote */
+	struct str input;	  /* to its stdin, which then ends */
+	size_t max_output;	  /* each of stdout and stderr; more is dropped; 0: 8 MiB */
+	struct deadline deadline; /* when it passes the session is used up */
+};
+
+/* One command on a channel of its own; ends when the command and everything that holds its output
+ * has. */
+must_check int ssh_exec(struct ssh *s, struct arena *a, const struct ssh_command *c,
+			struct ssh_result *r, struct err *e);
 
 /* A long-lived channel, for net/host's shell. */
 struct ssh_channel;
-must_check int ssh_channel_open(struct ssh *s, const char *command, struct deadline d, struct ssh_channel **out, struct err *e);
-must_check int ssh_channel_write(struct ssh_channel *c, struct str data, struct deadline d, struct err *e);
+must_check int ssh_channel_open(struct ssh *s, const char *command, struct deadline d,
+				struct ssh_channel **out, struct err *e);
+must_check int ssh_channel_write(struct ssh_channel *c, struct str data, struct deadline d,
+				 struct err *e);
 /* Appends what has arrived on stdout and stderr, waiting for at least one byte or the end (*eof). */
-must_check int ssh_channel_read(struct ssh_channel *c, struct buf *out, struct buf *err, bool *eof, struct deadline d, struct err *e);
+must_check int ssh_channel_read(struct ssh_channel *c, struct buf *out, struct buf *err, bool *eof,
+				struct deadline d, struct err *e);
 void ssh_channel_close(struct ssh_channel *c);
 
 #endif

@@ -52,6 +52,12 @@ static struct ssh_target to(const struct sshd *s, const char *key)
 	return t;
 }
 
+static int cmd(struct ssh *s, struct arena *a, struct ssh_command c, struct ssh_result *r,
+	       struct err *e)
+{
+	return ssh_exec(s, a, &c, r, e);
+}
+
 static void expect_in(const struct ssh_target *t, const char *what)
 {
 	struct ssh_result r;
@@ -60,7 +66,8 @@ static void expect_in(const struct ssh_target *t, const char *what)
 
 	if (ssh_open(t, &s, &e) != 0)
 		fail_msg("%s: %s (%s)", what, e.msg, e.hint);
-	if (ssh_exec(s, A, "echo ok", STR_NONE, 0, deadline_in(10000), &r, &e) != 0)
+	if (cmd(s, A, (struct ssh_command){ "echo ok", STR_NONE, 0, deadline_in(10000) }, &r, &e) !=
+	    0)
 		fail_msg("%s: %s", what, e.msg);
 	assert_string_equal(r.out.p, "ok\n");
 	ssh_close(s);
@@ -380,34 +387,51 @@ static void exec_main(void *arg)
 	for (size_t i = 0; i < n; i++)
 		in[i] = (char)(i * 7 >> 2);
 	assert_int_equal(ssh_open(&t, &s, &e), 0);
-	assert_int_equal(ssh_exec(s, A, "echo out; echo err >&2; exit 3", STR_NONE, 0,
-				  deadline_in(5000), &r, &e),
+	assert_int_equal(cmd(s, A,
+			     (struct ssh_command){ "echo out; echo err >&2; exit 3", STR_NONE, 0,
+						   deadline_in(5000) },
+			     &r, &e),
 			 0);
 	assert_int_equal(r.status, 3);
 	assert_string_equal(r.out.p, "out\n");
 	assert_string_equal(r.err.p, "err\n");
-	assert_int_equal(ssh_exec(s, A, "kill -TERM $$", STR_NONE, 0, deadline_in(5000), &r, &e),
-			 0);
+	assert_int_equal(
+		cmd(s, A, (struct ssh_command){ "kill -TERM $$", STR_NONE, 0, deadline_in(5000) },
+		    &r, &e),
+		0);
 	assert_int_equal(r.status, 128 + SIGTERM);
 	/* big in and big out at once, on both streams */
-	assert_int_equal(ssh_exec(s, A, "tee /dev/stderr", (struct str){ in, n }, 0,
-				  deadline_in(30000), &r, &e),
+	assert_int_equal(cmd(s, A,
+			     (struct ssh_command){ "tee /dev/stderr", (struct str){ in, n }, 0,
+						   deadline_in(30000) },
+			     &r, &e),
 			 0);
 	assert_int_equal(r.out.n, n);
 	assert_memory_equal(r.out.p, in, n);
 	assert_int_equal(r.err.n, n);
 	assert_memory_equal(r.err.p, in, n);
 	assert_int_equal(
-		ssh_exec(s, A, "cat", (struct str){ in, n }, 1000, deadline_in(30000), &r, &e), 0);
+		cmd(s, A,
+		    (struct ssh_command){ "cat", (struct str){ in, n }, 1000, deadline_in(30000) },
+		    &r, &e),
+		0);
 	assert_true(r.truncated);
 	assert_int_equal(r.out.n, 1000);
 	assert_int_equal(
-		ssh_exec(s, A, "true", (struct str){ in, n }, 0, deadline_in(30000), &r, &e), 0);
+		cmd(s, A,
+		    (struct ssh_command){ "true", (struct str){ in, n }, 0, deadline_in(30000) },
+		    &r, &e),
+		0);
 	assert_int_equal(r.status, 0); /* it did not read its input */
 	int64_t began = clock_now();
-	assert_int_equal(ssh_exec(s, A, "sleep 30", STR_NONE, 0, deadline_in(200), &r, &e), -1);
+	assert_int_equal(cmd(s, A,
+			     (struct ssh_command){ "sleep 30", STR_NONE, 0, deadline_in(200) }, &r,
+			     &e),
+			 -1);
 	assert_int_equal(e.kind, ERR_TIMEOUT);
-	assert_int_equal(ssh_exec(s, A, "true", STR_NONE, 0, deadline_in(5000), &r, &e), -1);
+	assert_int_equal(
+		cmd(s, A, (struct ssh_command){ "true", STR_NONE, 0, deadline_in(5000) }, &r, &e),
+		-1);
 	assert_int_equal(e.kind, ERR_IO); /* the session is used up */
 	ssh_close(s);
 	assert_true(clock_now() - began < 2000);
@@ -440,7 +464,8 @@ static void jump_main(void *arg)
 	expect_in(&last, "two jumps");
 	assert_int_equal(ssh_open(&last, &s, &e), 0);
 	memset(in, 'x', n);
-	if (ssh_exec(s, A, "cat", (struct str){ in, n }, 0, deadline_in(10000), &r, &e) != 0)
+	if (cmd(s, A, (struct ssh_command){ "cat", (struct str){ in, n }, 0, deadline_in(10000) },
+		&r, &e) != 0)
 		fail_msg("%s", e.msg);
 	assert_int_equal(r.out.n, n);
 	ssh_close(s);
@@ -461,6 +486,56 @@ static void test_jump(void **state)
 	run(jump_main, NULL);
 	sshd_stop(&J1);
 	sshd_stop(&J2);
+}
+
+/* ---- network namespaces ------------------------------------------------------------------------ */
+
+static struct sshd N;
+
+static void netns_main(void *arg)
+{
+	struct ssh_target t = to(&N, plain_key);
+	struct ssh *s = NULL;
+	struct err e = { 0 };
+
+	assert_int_equal(ssh_open(&t, &s, &e), -1); /* nobody listens out here */
+	assert_int_equal(e.kind, ERR_IO);
+	t.netns = arg;
+	for (int i = 0; i < 200 && ssh_open(&t, &s, &e) != 0; i++)
+		assert_int_equal(task_sleep(20, &e), 0);
+	if (!s)
+		fail_msg("%s", e.msg);
+	ssh_close(s);
+	expect_in(&t, "in the namespace");
+	t.netns = "/nonexistent";
+	expect_out(&t, ERR_IO, "network namespace /nonexistent", "");
+	t.netns = NULL;
+	expect_out(&t, ERR_IO, "Connection refused", ""); /* the pool's threads came home */
+}
+
+static void test_netns(void **state)
+{
+	(void)state;
+	NEED_SSHD();
+	if (getuid() != 0) {
+		print_message("needs root, to make a network namespace\n");
+		skip();
+	}
+	sshd_start(&F, &N, "netns", "ed25519", "");
+	sshd_stop(&N);
+	const char *const argv[] = { "unshare",
+				     "-n",
+				     "sh",
+				     "-c",
+				     "ip link set lo up && exec /usr/sbin/sshd -D -e -f \"$0\"",
+				     fixture_path(&F, "netns.conf"),
+				     NULL };
+	struct err e;
+	pid_t pid;
+
+	assert_int_equal(proc_daemon(argv, N.log, &pid, &e), 0);
+	run(netns_main, arena_printf(A, "/proc/%ld/ns/net", (long)pid));
+	kill(pid, SIGKILL);
 }
 
 /* ---- silence and refusals
@@ -560,7 +635,10 @@ static void keepalive_main(void *arg)
 	assert_int_equal(ssh_open(&t, &s, &e), 0);
 	int64_t began = clock_now();
 	/* a live server answers: silence of the command is no reason to give up */
-	assert_int_equal(ssh_exec(s, A, "sleep 4", STR_NONE, 0, deadline_in(20000), &r, &e), 0);
+	assert_int_equal(cmd(s, A,
+			     (struct ssh_command){ "sleep 4", STR_NONE, 0, deadline_in(20000) }, &r,
+			     &e),
+			 0);
 	assert_true(clock_now() - began >= 4000);
 	assert_int_equal(proc_run(A, find, NULL, &pr, &e), 0);
 	struct str rest = pr.out, line;
@@ -575,7 +653,9 @@ static void keepalive_main(void *arg)
 				kill((pid_t)pid, SIGSTOP); /* the unprivileged half talks */
 		}
 	began = clock_now();
-	assert_int_equal(ssh_exec(s, A, "true", STR_NONE, 0, deadline_in(20000), &r, &e), -1);
+	assert_int_equal(
+		cmd(s, A, (struct ssh_command){ "true", STR_NONE, 0, deadline_in(20000) }, &r, &e),
+		-1);
 	assert_int_equal(e.kind, ERR_IO);
 	assert_non_null(strstr(e.msg, "silent"));
 	assert_in_range(clock_now() - began, 2000, 6000);
@@ -612,7 +692,8 @@ static void one_of_many(void *arg)
 	++*m->open;
 	if (task_event_wait(m->go, deadline_in(60000), &e) != 0)
 		fail_msg("%s", e.msg);
-	if (ssh_exec(s, a, "echo ok", STR_NONE, 0, deadline_in(60000), &r, &e) != 0)
+	if (cmd(s, a, (struct ssh_command){ "echo ok", STR_NONE, 0, deadline_in(60000) }, &r, &e) !=
+	    0)
 		fail_msg("%s", e.msg);
 	*m->ok += strcmp(r.out.p, "ok\n") == 0 && r.status == 0;
 	ssh_close(s);
@@ -673,7 +754,10 @@ static void cancel_one(void *arg)
 
 	if (ssh_open(&t, &s, &e) == 0) {
 		assert_int_equal(
-			ssh_exec(s, A, "sleep 30", STR_NONE, 0, deadline_in(60000), &r, &e), -1);
+			cmd(s, A,
+			    (struct ssh_command){ "sleep 30", STR_NONE, 0, deadline_in(60000) }, &r,
+			    &e),
+			-1);
 		ssh_close(s);
 	}
 	assert_int_equal(e.kind, ERR_CANCELLED);
@@ -743,6 +827,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_host_key_types),
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_jump),
+		cmocka_unit_test(test_netns),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_keepalive),
 		cmocka_unit_test(test_many),
