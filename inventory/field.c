@@ -19,6 +19,7 @@ struct decoder {
 	struct arena *a;
 	struct err_list *errs;
 	bool failed;
+	struct map meant; /* names of rows that an unknown key was taken for, with the object's path: not missing as well */
 };
 
 /* One member under way. */
@@ -507,6 +508,8 @@ static void unknown_key(struct decoder *d, const struct field *rows, const struc
 			names[n++] = r->name;
 	const char *best = str_suggest(key, names, n);
 	const char *hint = best ? arena_printf(d->a, "did you mean \"%s\"?", best) : NULL;
+	if (best)
+		map_put(&d->meant, str_of(join_path(d->a, path, best)), d);
 	if (!hint && n && n <= 24) {
 		scoped(buf_fini) struct buf b = { 0 };
 		buf_init(&b, 360);
@@ -579,6 +582,8 @@ static void decode_obj(struct decoder *d, const struct field *rows, const struct
 			fault(d, &m, NULL, "needs a value: %s", wanted(row, d->a));
 		} else if (v && (row->flags & FIELD_REQUIRED)) {
 			d->failed = true;
+			if (map_getc(&d->meant, m.path))
+				continue;
 			err_list_addf(d->errs, o->pos, arena_printf(d->a, "add \"%s: ...\": %s", row->name, row->doc),
 				      "%s%s\"%s\" is missing", path ? path : "", path && *path ? ": " : "", row->name);
 		} else {
@@ -600,6 +605,7 @@ int field_decode(struct arena *a, const struct field *rows, const struct value *
 {
 	struct decoder d = { .a = a, .errs = errs };
 
+	map_init(&d.meant, a);
 	if (v && v->kind == V_NULL)
 		v = value_map(a);
 	if (v && v->kind != V_MAP) {

@@ -49,15 +49,17 @@ static void mark_all_of(const struct selection *s, const struct select_group *g,
 	}
 }
 
-/* The group's names, or the nodes' names, as candidates for "did you mean". */
+/* The nearest of the nodes' names (unless only groups can be meant) and the groups' names, for "did you mean". */
 static const char *suggest(const struct selection *s, struct str word, bool groups)
 {
-	const char **names = arena_array(s->a, const char *, s->n_groups + 1);
+	const char **names = arena_array(s->a, const char *, s->n + s->n_groups + 1);
+	size_t n = 0;
 
+	for (size_t i = 0; !groups && i < s->n; i++)
+		names[n++] = s->all[i];
 	for (size_t i = 0; i < s->n_groups; i++)
-		names[i] = s->groups[i].name;
-	const char *best = str_suggest(word, names, s->n_groups);
-	return best || groups ? best : str_suggest(word, s->all, s->n);
+		names[n++] = s->groups[i].name;
+	return str_suggest(word, names, n);
 }
 
 /* "pool[0-3]" and "pool[gpu001.dc1]": by index or by name within the pool. */

@@ -132,6 +132,22 @@ static void check_overlaps(struct checker *c, const struct spec_network *v, size
 
 /* ---- pools ---------------------------------------------------------------------------------- */
 
+/* Whether a key that nobody knows was probably meant to say how many: then that is the fault, and it was reported. */
+static bool misspelt_size(const struct spec_pool *p, const struct field *rows)
+{
+	static const char *const sizes[] = { "count", "hosts" };
+
+	for (size_t i = 0; i < p->obj.source->map.n; i++) {
+		struct str key = p->obj.source->map.e[i].key;
+		const struct field *r = rows;
+		while (r->name && !str_eqc(key, r->name))
+			r++;
+		if (!r->name && str_suggest(key, sizes, ARRAY_LEN(sizes)))
+			return true;
+	}
+	return false;
+}
+
 static void check_size(struct checker *c, const struct spec_pool *p, const struct field *rows)
 {
 	bool count = field_was_set(rows, p, "count"), hosts = field_was_set(rows, p, "hosts");
@@ -141,7 +157,7 @@ static void check_size(struct checker *c, const struct spec_pool *p, const struc
 	if (count && hosts)
 		err_list_addf(c->errs, field_pos(rows, p, "count"), "remove count: the hosts are counted already",
 			      "pools." STR_FMT ": has both count and hosts", STR_ARG(p->name));
-	else if (!count && !hosts)
+	else if (!count && !hosts && !misspelt_size(p, rows))
 		err_list_addf(c->errs, p->obj.pos, "add \"count: N\" for machines to make, or \"hosts: [...]\" for machines that exist",
 			      "pools." STR_FMT ": has neither count nor hosts", STR_ARG(p->name));
 }

@@ -98,7 +98,7 @@ static const struct value *refuse_lookup(struct eval *ev, const struct value *ar
 {
 	struct str what = args->list.n && args->list.v[0]->kind == V_STR ? args->list.v[0]->s : STR("");
 
-	err_set(ev->e, ERR_SPEC, "lookup('" STR_FMT "') is not available: expressions reach no file, command, variable of the environment or network",
+	err_set(ev->e, ERR_SPEC, "lookup('" STR_FMT "') is not available: expressions reach no file, environment, command or network",
 		STR_ARG(what));
 	if (str_eqc(what, "env"))
 		err_hint(ev->e, "use secret('env:NAME'), or give the value with -e NAME=VALUE");
