@@ -15,6 +15,38 @@ static const char *const play_words[] = {
 
 /* ---- files ---- */
 
+/* Names that begin like a fact and are none. */
+static const char *const no_facts[] = {
+	"ansible_host",	      "ansible_user",	  "ansible_port",
+	"ansible_become",     "ansible_managed",  "ansible_check_mode",
+	"ansible_ssh",	      "ansible_run",	  "ansible_play_",
+	"ansible_connection", "ansible_password", "ansible_role_name",
+	"ansible_failed",     "ansible_loop",	  "ansible_python_interpreter",
+	"ansible_verbosity",  "ansible_version",  "ansible_diff_mode",
+	"ansible_skip_tags",
+};
+
+static bool names_fact(struct str at)
+{
+	for (size_t i = 0; i < ARRAY_LEN(no_facts); i++)
+		if (str_starts(at, no_facts[i]) && !str_starts(at, "ansible_hostname"))
+			return false;
+	return true;
+}
+
+/* Facts cost the host more than all other probes of a typical play, so they are only read where
+ * something names one. */
+static void look_for_facts(struct loader *l, struct str bytes)
+{
+	size_t at;
+
+	while (!l->p->uses_facts && (at = str_find(bytes, STR("ansible_"))) != SIZE_MAX) {
+		bytes = str_sub(bytes, at, SIZE_MAX);
+		l->p->uses_facts = names_fact(bytes);
+		bytes = str_sub(bytes, strlen("ansible_"), SIZE_MAX);
+	}
+}
+
 static void roll_digest(struct loader *l, const char *path, struct str bytes)
 {
 	const char *name = strrchr(path, '/');
@@ -22,6 +54,7 @@ static void roll_digest(struct loader *l, const char *path, struct str bytes)
 	char sum[SHA256_HEX];
 
 	buf_init(&b, 8192);
+	look_for_facts(l, bytes);
 	sha256_hex(bytes, sum);
 	buf_addf(&b, "%s %s %s", l->p->digest, sum, name ? name + 1 : path);
 	sha256_hex(buf_str(&b), l->p->digest);
@@ -96,6 +129,7 @@ static void add_gather(struct loader *l, struct play *play)
 	struct step *n = child(l, play->root, STEP_TASK);
 
 	n->name = "Gathering Facts";
+	n->implicit = true;
 	n->module = &module_setup;
 	n->args = value_map(l->a);
 	n->tags = load_list_of(l, value_cstr(l->a, "always"));

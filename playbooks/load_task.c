@@ -386,6 +386,10 @@ static void check_src(struct loader *l, const struct step *n)
 	struct mod_call c = { .a = l->a, .src_dirs = dirs, .pos = src ? src->pos : n->pos };
 	struct err e = { 0 };
 
+	/* What a template of a templated name uses can't be seen here. */
+	if (n->module == &module_template && src && src->kind == V_STR &&
+	    template_has_markup(src->s))
+		l->p->uses_facts = true;
 	if (!src || src->kind != V_STR || template_has_markup(src->s) ||
 	    (n->module != &module_copy && n->module != &module_template) ||
 	    value_get(n->args, "remote_src"))

@@ -59,6 +59,7 @@ struct step {
 	size_t handler; /* handlers: place in play->handlers + 1 */
 	/* blocks */
 	struct steps block, rescue, always;
+	bool implicit; /* the gathering of facts at a play's start */
 	bool once; /* an include: its own conditions were decided at its entry, tasks below don't
 		      ask again */
 	const struct value *file; /* includes by a templated name */
@@ -84,6 +85,7 @@ struct playbook {
 	const char *const *role_dirs; /* NULL-terminated */
 	VEC(struct play *) plays;
 	char digest[SHA256_HEX]; /* rolling while loading */
+	bool uses_facts;	 /* something that was read names a fact */
 	struct map includes;	 /* "step path" -> struct step * */
 };
 

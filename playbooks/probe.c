@@ -106,10 +106,15 @@ static void emit_all(struct buf *b, const struct probe *p, bool marks)
 	}
 }
 
-void probe_script(struct buf *b, const struct probe *p)
+void probe_functions_into(struct buf *b)
 {
 	buf_adds(b, setup);
 	buf_adds(b, probe_functions);
+}
+
+void probe_script(struct buf *b, const struct probe *p)
+{
+	probe_functions_into(b);
 	emit_all(b, p, true);
 	buf_adds(b, "echo '#end'\n");
 }

@@ -78,6 +78,8 @@ void probe_content_unless(struct probe *p, const char *path, const char *known_s
 /* The script that answers all requests; it only reads. */
 void probe_script(struct buf *b, const struct probe *p);
 
+void probe_functions_into(struct buf *b); /* set-up and functions that guards need too */
+
 struct answers {
 	struct arena *a;
 	struct map by_id; /* identity -> struct str *: the answer's payload, "" when there is
@@ -127,7 +129,8 @@ bool answers_content_unless(const struct answers *an, const char *path, const ch
 			    struct str *out, bool *too_large);
 const char *path_type_name(enum path_type t); /* "absent", "file", "directory", "link", ... */
 
-struct str answers_sysctl(const struct answers *an, const char *key); /* the value; empty: there is none */
+struct str answers_sysctl(const struct answers *an,
+			  const char *key); /* the value; empty: there is none */
 
 struct command_answer {
 	int status;

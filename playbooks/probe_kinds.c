@@ -87,7 +87,8 @@ static void emit_content(struct buf *b, struct probe_req *const *reqs, size_t n,
 	}
 }
 
-/* In a key a slash stands for a dot of a name: net.ipv4.conf.eth0/1.x. The other way round in a path. */
+/* In a key a slash stands for a dot of a name: net.ipv4.conf.eth0/1.x. The other way round in a
+ * path. */
 static void add_swapped(struct buf *b, struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
@@ -96,7 +97,8 @@ static void add_swapped(struct buf *b, struct str s)
 
 #define PROC_SYS "/proc/sys/"
 
-/* Not the shell's read: it takes byte by byte, and the kernel gives a value in the first read only. */
+/* Not the shell's read: it takes byte by byte, and the kernel gives a value in the first read only.
+ */
 static void emit_sysctl(struct buf *b, struct probe_req *const *reqs, size_t n,
 			size_t base unused_arg)
 {
