@@ -39,8 +39,8 @@ static const char *const sql[Q_N] = {
 	[Q_BUMP] =
 		"INSERT INTO counter(name, n) VALUES(?1, 1) ON CONFLICT(name) DO UPDATE SET n = n + 1 RETURNING n",
 	[Q_THROTTLE] =
-		"INSERT INTO load(id, second, n) VALUES(1, ?1, 1) ON CONFLICT(id) DO UPDATE SET"
-		" n = CASE second WHEN ?1 THEN n + 1 ELSE 1 END, second = ?1 RETURNING n",
+		("INSERT INTO load(id, second, n) VALUES(1, ?1, 1) ON CONFLICT(id) DO UPDATE SET"
+		 " n = CASE second WHEN ?1 THEN n + 1 ELSE 1 END, second = ?1 RETURNING n"),
 };
 
 static int store_fail(struct provider *p, struct err *e)

@@ -114,7 +114,7 @@ int netns_socket(const char *path, int type, int *fd, struct err *e)
 
 static bool banner_arrives(int fd, const char *banner, struct deadline d)
 {
-	char got[64];
+	char got[64] = { 0 };
 	size_t want = strlen(banner), n = 0;
 	struct err ignored = { 0 };
 	while (n < want) {

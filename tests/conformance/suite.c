@@ -49,7 +49,7 @@ static struct value *new_key(struct suite *s, const char *name)
 	struct arena *a = s->a;
 	struct proc_result r;
 	struct proc_opts o = { .timeout_ms = 20000 };
-	struct str private, public;
+	struct str private = STR_NONE, public = STR_NONE;
 	struct err e = { 0 };
 	const char *file = fs_join(a, s->keys, name);
 	const char *argv[] = { "ssh-keygen", "-q", "-t", "ed25519", "-N", "",
