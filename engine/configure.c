@@ -23,9 +23,9 @@ static void on_task(void *arg, const struct task_result *r)
 	struct configuration *c = arg;
 	scoped(buf_fini) struct buf b;
 
+	buf_init(&b, 4096);
 	if (r->status == TASK_OK || r->status == TASK_SKIPPED)
 		return;
-	buf_init(&b, 4096);
 	buf_addf(&b, "%s: %s", r->task ? r->task : r->module, r->status == TASK_CHANGED ? "changed" : r->msg ? r->msg : "failed");
 	struct engine_event ev = {
 		.type = "task",

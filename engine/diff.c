@@ -27,9 +27,42 @@ static bool same(const struct value *x, const struct value *y)
 	return no_x || no_y ? no_x == no_y : value_equal(x, y);
 }
 
+static bool holds_sealed(const struct value *v)
+{
+	if (v->kind == V_MAP && map_getc(&v->map, "__secret__"))
+		return true;
+	for (size_t i = 0; v->kind == V_MAP && i < v->map.n; i++)
+		if (holds_sealed(v->map.e[i].val))
+			return true;
+	for (size_t i = 0; v->kind == V_LIST && i < v->list.n; i++)
+		if (holds_sealed(v->list.v[i]))
+			return true;
+	return false;
+}
+
+static const struct value *sensitive(struct arena *a)
+{
+	return value_secret(a, value_cstr(a, "(sensitive)"));
+}
+
+/* A secret was sealed to a digest, which nobody wants to see. */
+static const struct value *hide_sealed(struct arena *a, const struct value *v)
+{
+	if (!v || !holds_sealed(v))
+		return v;
+	if (v->kind == V_MAP && map_getc(&v->map, "__secret__"))
+		return sensitive(a);
+	struct value *c = v->kind == V_MAP ? value_map(a) : value_list(a);
+	for (size_t i = 0; v->kind == V_MAP && i < v->map.n; i++)
+		value_sets(c, v->map.e[i].key, hide_sealed(a, v->map.e[i].val));
+	for (size_t i = 0; v->kind == V_LIST && i < v->list.n; i++)
+		value_add(a, c, hide_sealed(a, v->list.v[i]));
+	return c;
+}
+
 static const struct value *shown(struct arena *a, const struct field *f, const struct value *v)
 {
-	return v && (f->flags & FIELD_SECRET) ? value_secret(a, value_cstr(a, "(sensitive)")) : v;
+	return v && (f->flags & FIELD_SECRET) ? sensitive(a) : hide_sealed(a, v);
 }
 
 static struct change *change_new(struct arena *a, const struct diff_input *in, enum change_action action, enum change_cause cause,
@@ -56,6 +89,7 @@ static const struct value *shown_attrs(struct arena *a, const struct field *rows
 
 	for (const struct field *f = rows; f && f->name; f++)
 		any |= (f->flags & FIELD_SECRET) && value_get(attrs, f->name);
+	attrs = hide_sealed(a, attrs);
 	if (!any)
 		return attrs;
 	struct value *v = value_merge(a, attrs, value_map(a), false);
@@ -76,6 +110,7 @@ static struct change *to_make(struct arena *a, const struct diff_input *in, enum
 {
 	struct change *c = change_new(a, in, CHANGE_CREATE, cause, reason);
 
+	c->id = NULL;
 	c->after = shown_attrs(a, in->fields, in->want);
 	add_unknown(a, in->fields, c);
 	return c;
@@ -109,9 +144,11 @@ static void compare_field(struct arena *a, const struct diff_input *in, const st
 	};
 	if (!same(w, s))
 		add_field(a, todo, fc);
-	if (!same(r, s)) {
+	if (!same(r, s) && !same(w, s)) {
 		fc.before = shown(a, f, r);
 		fc.after = shown(a, f, s);
+		fc.forces_replace = false;
+		fc.cause = CAUSE_OUTSIDE;
 		add_field(a, drift, fc);
 	}
 }
@@ -149,9 +186,11 @@ static void compare_status(struct arena *a, const struct diff_input *in, struct 
 		.before = value_cstr(a, in->status),
 		.after = value_cstr(a, "running"),
 		.forces_replace = strcmp(in->status, "error") == 0,
-		.cause = CAUSE_OUTSIDE,
+		.cause = in->tainted ? CAUSE_SPEC : CAUSE_OUTSIDE,
 	};
 	add_field(a, todo, fc);
+	if (in->tainted)
+		return; /* we left it so */
 	fc.before = value_cstr(a, "running");
 	fc.after = value_cstr(a, in->status);
 	fc.forces_replace = false;
@@ -182,7 +221,7 @@ static const char *reason_of(struct arena *a, const struct change *c, bool repla
 	const char *path = c->fields.v[lead].path;
 	if (strcmp(path, "status") == 0) {
 		struct str s = c->fields.v[lead].before->s;
-		return arena_printf(a, "it is " STR_FMT, STR_ARG(s));
+		return str_eqc(s, "error") ? "it is in error" : arena_printf(a, "it is " STR_FMT, STR_ARG(s));
 	}
 	const char *how = c->cause == CAUSE_OUTSIDE ? " changed outside" : " changed";
 	if (c->fields.n == 1)
@@ -230,7 +269,7 @@ static void diff_both(struct arena *a, const struct diff_input *in, struct diff_
 		drift->after = shown_attrs(a, in->fields, present(in));
 		out->drift = drift;
 	}
-	if (!todo->fields.n && !in->tainted)
+	if (!todo->fields.n && (!in->tainted || in->configures))
 		return;
 	todo->before = shown_attrs(a, in->fields, present(in));
 	todo->after = shown_attrs(a, in->fields, in->want);
@@ -254,7 +293,9 @@ static void diff_unwanted(struct arena *a, const struct diff_input *in, struct d
 {
 	bool gone = in->looked && !in->seen;
 	struct change *c = change_new(a, in, gone ? CHANGE_FORGET : CHANGE_DELETE, CAUSE_SPEC,
-				      gone ? "already gone" : "not in the spec any more");
+				      gone && in->interrupted ? "it was never made" :
+				      gone		      ? "already gone" :
+								"not in the spec any more");
 
 	c->before = shown_attrs(a, in->fields, present(in));
 	out->change = c;
@@ -353,7 +394,7 @@ void diff_config(struct arena *a, const struct diff_config_input *in, struct dif
 	if (!in->recorded)
 		out->change = config_change(a, in, CAUSE_SPEC, "never configured");
 	else if (in->tainted)
-		out->change = config_change(a, in, CAUSE_SPEC, "its last configuration failed");
+		out->change = config_change(a, in, CAUSE_SPEC, "its last configuration failed or was interrupted");
 	else if (moved)
 		out->change = config_change(a, in, CAUSE_SPEC, "playbooks, roles or vars changed");
 	else if (p && p->failed)

@@ -26,6 +26,7 @@ struct diff_input {
 	bool interrupted; /* a create is in the journal without an end */
 	bool deleting;	  /* a delete is in the journal without an end */
 	bool tainted;	  /* recorded as left unfinished */
+	bool configures;  /* a configuration follows, which mends what was left unfinished */
 	bool looked;	  /* the provider was asked; false: the record stands for what is there */
 	const struct value *seen; /* NULL: not there */
 	const char *status;	  /* of what was seen */

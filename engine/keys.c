@@ -105,10 +105,10 @@ int keys_generate(struct arena *a, const char *comment, struct ssh_keypair *out,
 	struct raw_key k = { 0 };
 	scoped(buf_fini) struct buf pub, line;
 
-	if (make_raw(&k, e))
-		return -1;
 	buf_init(&pub, 256);
 	buf_init(&line, 1024);
+	if (make_raw(&k, e))
+		return -1;
 	put_public(&pub, k.pub);
 	buf_adds(&line, KEY_TYPE " ");
 	base64_encode(&line, buf_str(&pub));

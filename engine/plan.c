@@ -98,8 +98,8 @@ static void diff_all(struct builder *b)
 		struct plan_resource *r = b->s->v.v[b->order.v.v[i]];
 		diff_resource(b->a, &r->in, &r->res);
 		force_by_deps(b, r);
-		if (r->res.change && b->s->mode == PLAN_DESTROY && unmakes(r->res.change))
-			r->res.change->reason = r->res.change->action == CHANGE_FORGET ? "already gone" : "destroy";
+		if (r->res.change && b->s->mode == PLAN_DESTROY && r->res.change->action == CHANGE_DELETE)
+			r->res.change->reason = "destroy";
 		if (!r->in.want)
 			continue;
 		r->config.fresh = makes(r->res.change);

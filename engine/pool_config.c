@@ -108,9 +108,9 @@ int pool_config_spec_digest(struct engine *en, char out[SHA256_HEX], struct err 
 	const struct pool_config *c;
 
 	out[0] = '\0';
+	buf_init(&b, BUF_MAX_DEFAULT);
 	if (!en->o.spec)
 		return 0;
-	buf_init(&b, BUF_MAX_DEFAULT);
 	buf_addf(&b, "%s\n", en->o.spec->digest);
 	if (en->o.extra_vars)
 		json_write(&b, en->o.extra_vars, JSON_SORT);

@@ -156,7 +156,8 @@ static int fill_subject(struct scene *p, struct subject *s, struct err *e)
 	s->pr->config.wanted = digest != NULL;
 	s->pr->config.digest = digest;
 	s->pr->config.fleet_moved = p->fleet_moved;
-	in->tainted = s->recorded && s->recorded->status == RES_TAINTED && !digest;
+	in->tainted = s->recorded && s->recorded->status == RES_TAINTED;
+	in->configures = digest != NULL;
 	return 0;
 }
 

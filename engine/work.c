@@ -38,9 +38,9 @@ static const char *error_text(struct work *w, const struct err *why)
 {
 	scoped(buf_fini) struct buf b;
 
+	buf_init(&b, 4096);
 	if (!why || why->kind == ERR_NONE)
 		return NULL;
-	buf_init(&b, 4096);
 	scrub(&b, str_of(why->msg));
 	return buf_dup(&b, w->a);
 }

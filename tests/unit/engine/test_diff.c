@@ -64,7 +64,7 @@ static void one_field(void **unused unused_arg)
 		{ "2", "1", "1", CAUSE_SPEC, false },
 		{ "1", "1", "2", CAUSE_OUTSIDE, true },
 		{ "3", "1", "2", CAUSE_BOTH, true },
-		{ "2", "1", "2", -1, true },   /* somebody made it so already */
+		{ "2", "1", "2", -1, false },  /* somebody made it so already */
 		{ "1", "1", NULL, -1, false }, /* not told: as recorded */
 		{ "2", "1", NULL, CAUSE_SPEC, false },
 		{ NULL, "1", "1", CAUSE_SPEC, false }, /* taken out of the spec */
