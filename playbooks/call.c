@@ -100,6 +100,26 @@ static const char *const *src_dirs(struct run *r, const struct step *step)
 	return dirs;
 }
 
+/*
+ * Ahead of the answers a task may have arguments that are not known yet. What it must ask about
+ * (mostly a path) usually is known, so the others are left out and it asks what it can: an answer
+ * too many costs little, one too few costs a round trip.
+ */
+static const struct value *known_part(struct run *r, const struct module *m,
+				      const struct value *raw)
+{
+	struct value *out = value_map(r->w);
+
+	for (size_t i = 0; i < raw->map.n; i++) {
+		const struct map_entry *me = &raw->map.e[i];
+		if (!value_has_unknown(me->val))
+			value_sets(out, me->key, me->val);
+		else if (m == &module_copy && str_eqc(me->key, "content"))
+			value_sets(out, me->key, value_cstr(r->w, ""));
+	}
+	return out;
+}
+
 static int open_call(struct site *t, struct err *e)
 {
 	const struct value *raw, *check = SCOPE_INHERITED(t->step, check_mode);
@@ -109,8 +129,10 @@ static int open_call(struct site *t, struct err *e)
 	if (template_render_value(r->w, t->step->args, t->sc, TEMPLATE_NATIVE | TEMPLATE_LAZY, &raw,
 				  e))
 		return err_at(e, t->step->pos);
-	if (value_has_unknown(raw))
+	if (value_has_unknown(raw) && r->mode == WALK_DECIDE)
 		return PROBE_LATER;
+	if (value_has_unknown(raw))
+		raw = known_part(r, t->step->module, raw);
 	t->call = (struct mod_call){ .a = r->w,
 				     .module = t->step->module,
 				     .pos = t->step->pos,
@@ -307,6 +329,8 @@ int call_run(struct run *r, struct state *s, const struct scope *sc, bool maybe,
 	int rc = open_call(&t, &why);
 
 	if (rc && r->mode == WALK_COLLECT) {
+		if (rc == PROBE_LATER)
+			probe_merge(&t.lane->probe, &t.probe);
 		oc->unknown = true;
 		return 0;
 	}

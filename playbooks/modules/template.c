@@ -87,6 +87,8 @@ static int template_probe(const struct mod_call *c, struct probe *p, struct err 
 		   *base = strrchr(src, '/');
 	int rc = render(c, &plan->w, e);
 
+	if (rc == PROBE_LATER) /* the text isn't known, but what is there can be asked already */
+		probe_path(p, dest, PATH_FOLLOW | PATH_SHA256);
 	if (rc)
 		return rc;
 	*c->memo = plan;
