@@ -23,14 +23,30 @@ static bool forwards(void)
 	return yes;
 }
 
+/* nft's first line says what is wrong, the ones below only point at it. */
 static int nft(struct arena *a, const char *netns, const char *rules, struct err *e)
 {
 	struct proc_result r;
+	struct str line = STR_NONE;
 	struct proc_opts o = { .input = str_of(rules), .timeout_ms = 20000 };
 	const char *inside[] = { "ip", "netns", "exec", netns, "nft", "-f", "-", NULL };
 	const char *own[] = { "nft", "-f", "-", NULL };
-	return proc_check(a, netns ? inside : own, &o, &r, e) ? err_wrap(e, "address translation")
-							      : 0;
+	if (proc_run(a, netns ? inside : own, &o, &r, e))
+		return err_wrap(e, "address translation");
+	if (!r.status)
+		return 0;
+	(void)str_next_line(&r.err, &line);
+	return err_set(e, ERR_IO, "address translation: nft: " STR_FMT, STR_ARG(line));
+}
+
+/* A table made anew: what an earlier run left in it goes first, in the same transaction. */
+static const char *masquerade(struct arena *a, const char *table, const char *match)
+{
+	return arena_printf(a,
+			    "add table ip %s\ndelete table ip %s\nadd table ip %s\n"
+			    "add chain ip %s post { type nat hook postrouting priority 100; }\n"
+			    "add rule ip %s post %s masquerade\n",
+			    table, table, table, table, table, match);
 }
 
 int nat_check(struct err *e)
@@ -106,16 +122,8 @@ static int up(struct arena *a, const char *netns, const char *cidr, struct err *
 		return -1;
 	if (proc_check(a, sysctl, &(struct proc_opts){ .timeout_ms = 10000 }, &r, e))
 		return -1;
-	const char *in = arena_printf(
-		a,
-		"add table ip %s\ndelete table ip %s\ntable ip %s { chain post { type nat hook postrouting priority 100; "
-		"ip saddr %s oifname " UPLINK " masquerade; } }\n",
-		t, t, t, cidr);
-	const char *out = arena_printf(
-		a,
-		"add table ip %s\ndelete table ip %s\ntable ip %s { chain post { type nat hook postrouting priority 100; "
-		"ip saddr %s masquerade; } }\n",
-		t, t, t, inner);
+	const char *in = masquerade(a, t, arena_printf(a, "ip saddr %s oifname " UPLINK, cidr));
+	const char *out = masquerade(a, t, arena_printf(a, "ip saddr %s", inner));
 	return nft(a, netns, in, e) || nft(a, NULL, out, e) ? -1 : 0;
 }
 
