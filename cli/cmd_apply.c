@@ -55,7 +55,7 @@ static struct value *result_value(struct cli *c, const struct apply_result *r)
 
 static void print_outputs(struct cli *c, const struct value *outputs)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	if (!outputs || outputs->kind != V_MAP || !outputs->map.n)
 		return;
@@ -82,7 +82,7 @@ static void count_words(struct buf *b, size_t n, const char *word)
 
 static void print_result(struct cli *c, const struct apply_result *r)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 	struct err_list errs = { 0 };
 
 	buf_init(&b, 4096);

@@ -108,7 +108,7 @@ static void print_group(struct exec_run *r, const struct targets *ts, size_t fir
 {
 	const struct answer *ans = &r->answers[first];
 	VEC(const char *) names = { 0 };
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	for (size_t i = first; i < ts->v.n; i++) {
 		const struct answer *other = &r->answers[i];
@@ -159,7 +159,7 @@ static int report(struct exec_run *r, const struct targets *ts)
 /* One argument is a shell line; several are an argument vector. */
 static const char *command_line(struct cli *c, const char *const *args, size_t n)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	if (n == 1)
 		return args[0];

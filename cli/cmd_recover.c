@@ -42,7 +42,7 @@ static int cmd_recover(struct cli *c, struct err *e)
 static void print_orphans(struct cli *c, const struct gc_report *r, const char *verb)
 {
 	struct table t = { 0 };
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	table_row(c->a, &t, "PROVIDER", "KIND", "ID", "NAME", NULL);
 	for (size_t i = 0; i < r->v.n; i++) {

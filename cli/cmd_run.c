@@ -108,7 +108,7 @@ static void task_lines(struct play_run *r, struct buf *b, const struct task_resu
 
 static void remember(struct play_run *r, const struct task_result *t)
 {
-	scoped(buf_fini) struct buf key;
+	scoped(buf_fini) struct buf key = { 0 };
 
 	buf_init(&key, BUF_MAX_DEFAULT);
 	buf_addf(&key, "%s:%d:%d %s %s\n", t->pos.file ? t->pos.file : "", t->pos.line, t->pos.col,
@@ -166,7 +166,7 @@ static void print_report(struct play_run *r, const struct report *rep)
 	const struct task_result *t = rep->first;
 	bool color = r->c->color_out,
 	     bad = t->status == TASK_FAILED || t->status == TASK_UNREACHABLE;
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, BUF_MAX_DEFAULT);
 	buf_addf(&b, "%s%s%s %s%s%s", view_on(color, bad ? VIEW_RED : VIEW_YELLOW), bad ? "!" : "~",
@@ -220,7 +220,7 @@ static bool is_bad(const struct host_run *hr)
 static void recap(struct play_run *r)
 {
 	struct table t = { 0 };
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 	struct map by_counts;
 
 	map_init(&by_counts, r->c->a);

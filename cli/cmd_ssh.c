@@ -34,7 +34,7 @@ static int pinned_keys(struct cli *c, struct words *w, const struct target *t, s
 	const struct ssh_target *st = &t->host.target;
 	char *dir = fs_join(c->a, c->state_dir, "ssh/known_hosts.d"),
 	     *path = fs_join(c->a, dir, t->name);
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	if (!st->host_keys.n)
 		return 0;

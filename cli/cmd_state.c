@@ -34,7 +34,7 @@ static int list(struct cli *c, const char *const *args unused_arg, size_t n unus
 	struct state_resources rows = { 0 };
 	struct table t = { 0 };
 	struct value *doc = value_list(c->a);
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	if (state_resources(c->state, c->a, &rows, e) < 0)
 		return -1;
@@ -75,7 +75,7 @@ static int show(struct cli *c, const char *const *args, size_t n unused_arg, str
 	struct state_resource *r;
 	const struct value *facts = NULL;
 	struct value *v = value_map(c->a), *deps = value_list(c->a);
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	if (get_row(c, args[0], &r, e) < 0 ||
 	    state_facts_get(c->state, c->a, args[0], &facts, e) < 0)
@@ -137,7 +137,7 @@ static int mv(struct cli *c, const char *const *args, size_t n unused_arg, struc
 
 static int export(struct cli *c, const char *const *args, size_t n, struct err *e)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, SIZE_MAX);
 	if (state_export(c->state, &b, e) < 0)

@@ -103,7 +103,7 @@ static void node_counts(struct cli *c, struct buf *b, const struct fleet_status 
 
 static void status_text(struct cli *c, const struct fleet_status *s)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, SIZE_MAX);
 	if (s->nodes.n && (s->nodes.n <= 64 || c->g.verbose)) {
@@ -167,7 +167,7 @@ static int cmd_status(struct cli *c, struct err *e)
 static int history_run(struct cli *c, const char *run, struct err *e)
 {
 	struct state_events events = { 0 };
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	if (state_events(c->state, c->a, run, &events, e) < 0)
 		return -1;
@@ -195,7 +195,7 @@ static int history_run(struct cli *c, const char *run, struct err *e)
 static void history_rows(struct cli *c, const struct state_runs *runs)
 {
 	struct table t = { 0 };
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	table_row(c->a, &t, "RUN", "COMMAND", "WHO", "STARTED", "TOOK", "RESULT", NULL);
 	for (size_t i = 0; i < runs->v.n; i++) {

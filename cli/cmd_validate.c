@@ -29,7 +29,7 @@ static int cmd_validate(struct cli *c, struct err *e)
 
 static int cmd_schema(struct cli *c, struct err *e)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	if (session_no_args(c, e) < 0)
 		return -1;
@@ -41,7 +41,7 @@ static int cmd_schema(struct cli *c, struct err *e)
 
 static int cmd_completion(struct cli *c, struct err *e)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	if (session_arg_count(c, 1, 1, e) < 0)
 		return -1;
@@ -151,7 +151,7 @@ static int cmd_init(struct cli *c, struct err *e)
 	const struct starter *s;
 	const char *path = c->g.file ? c->g.file : "muster.yaml";
 	bool has_playbook;
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	if (session_arg_count(c, 0, 1, e) < 0)
 		return -1;

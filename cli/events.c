@@ -62,7 +62,7 @@ void events_emit(struct cli *c unused_arg, const char *type, const struct value 
 	if (!sinks.opened)
 		return;
 	scoped(arena_freep) struct arena *a = arena_new("event");
-	scoped(buf_fini) struct buf raw, line;
+	scoped(buf_fini) struct buf raw = { 0 }, line = { 0 };
 	char now[CLOCK_ISO_LEN];
 	struct value *v = value_map(a);
 

@@ -35,7 +35,7 @@ static const char exit_codes[] = "exit codes\n"
 
 int help_command(struct cli *c, const struct command *cmd)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, BUF_MAX_DEFAULT);
 	if (strcmp(cmd->name, "help") == 0) {
@@ -176,7 +176,7 @@ static const struct docs_table {
 
 static int cmd_docs_table(struct cli *c, struct err *e)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, BUF_MAX_DEFAULT);
 	if (session_arg_count(c, 0, 1, e) < 0)

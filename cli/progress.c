@@ -107,7 +107,7 @@ static void slowest(struct buf *b)
 
 static void redraw(bool force)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 	int64_t now = clock_now();
 
 	if (!show.live || !show.active || (!force && now - show.drawn < REDRAW_EVERY_MS))
@@ -125,7 +125,7 @@ static void redraw(bool force)
 
 static void line(const char *text)
 {
-	scoped(buf_fini) struct buf b, clean;
+	scoped(buf_fini) struct buf b = { 0 }, clean = { 0 };
 
 	if (!show.active)
 		return;
@@ -143,7 +143,7 @@ static void summary_if_due(void)
 {
 	int64_t now = clock_now();
 	char d[16];
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	if (show.live || now - show.summed < SUMMARY_EVERY_MS)
 		return;
@@ -163,7 +163,7 @@ static bool is(const struct engine_event *ev, const char *type)
 /* What is worth a line of its own in a log; the live region shows the rest. */
 static void tell(const struct engine_event *ev)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 	char d[16];
 
 	buf_init(&b, 8192);
@@ -235,7 +235,7 @@ void progress_event(void *arg, const struct engine_event *ev)
 
 void progress_end(struct cli *c unused_arg)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, 65536);
 	erase(&b);

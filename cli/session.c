@@ -153,7 +153,7 @@ static void check_provider(void *arg, const struct spec *s unused_arg,
 			      arena_printf(c->a, "providers." STR_FMT, STR_ARG(p->name)), errs);
 		return;
 	}
-	scoped(buf_fini) struct buf hint;
+	scoped(buf_fini) struct buf hint = { 0 };
 
 	buf_init(&hint, 1024);
 	for (const struct provider_type *const *t = provider_types; *t && n < ARRAY_LEN(known); t++)

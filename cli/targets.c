@@ -8,7 +8,7 @@
 static const char *var_str(struct cli *c, const struct value *vars, const char *name)
 {
 	const struct value *v = value_get(vars, name);
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	if (!v || v->kind == V_NULL)
 		return NULL;

@@ -26,7 +26,7 @@ const char *view_off(bool color)
  * write. */
 static void write_scrubbed(int fd, struct str text)
 {
-	scoped(buf_fini) struct buf clean;
+	scoped(buf_fini) struct buf clean = { 0 };
 	size_t done = 0;
 
 	buf_init(&clean, SIZE_MAX);
@@ -49,7 +49,7 @@ void view_out(struct cli *c unused_arg, const struct buf *b)
 
 void view_outf(struct cli *c, const char *fmt, ...)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 	va_list ap;
 
 	buf_init(&b, BUF_MAX_DEFAULT);
@@ -61,7 +61,7 @@ void view_outf(struct cli *c, const char *fmt, ...)
 
 void view_notef(struct cli *c, const char *fmt, ...)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 	va_list ap;
 
 	if (c->g.quiet)
@@ -75,7 +75,7 @@ void view_notef(struct cli *c, const char *fmt, ...)
 
 void view_json(struct cli *c, const struct value *doc)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, SIZE_MAX);
 	json_write(&b, doc, JSON_PRETTY);
@@ -127,7 +127,7 @@ static size_t columns_before(struct str line, int col)
 static void error_source(struct buf *b, const struct err *e, bool color)
 {
 	scoped(arena_freep) struct arena *a = arena_new("error source");
-	scoped(buf_fini) struct buf text;
+	scoped(buf_fini) struct buf text = { 0 };
 	int col = e->pos.col;
 	struct str line = source_line(a, e->pos.file, e->pos.line);
 
@@ -184,7 +184,7 @@ struct value *view_error_value(struct arena *a, const struct err *e)
 
 void view_error(struct cli *c, const struct err *e)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, BUF_MAX_DEFAULT);
 	view_error_text(&b, e, c->color_err);
@@ -273,7 +273,7 @@ void table_text(struct buf *b, const struct table *t)
 
 char *view_fold(struct arena *a, const char *const *names, size_t n)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, BUF_MAX_DEFAULT);
 	hostlist_fold(&b, a, names, n);

@@ -87,7 +87,7 @@ static void group_changes(struct painter *p, struct change *const *changes, size
 
 static void value_text(struct painter *p, const struct value *v)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	if (!v || v->kind == V_NULL) {
 		buf_adds(p->b, "(none)");
@@ -243,7 +243,7 @@ void drift_text(struct buf *b, struct arena *a, const struct plan *plan,
 
 void view_plan(struct cli *c, const struct plan *plan, const struct plan_view *how)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, SIZE_MAX);
 	plan_text(&b, c->a, plan, how, c->color_out);
@@ -252,7 +252,7 @@ void view_plan(struct cli *c, const struct plan *plan, const struct plan_view *h
 
 void view_drift(struct cli *c, const struct plan *plan, const struct plan_view *how)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, SIZE_MAX);
 	drift_text(&b, c->a, plan, how, c->color_out);

@@ -21,7 +21,7 @@ struct configuration {
 static void on_task(void *arg, const struct task_result *r)
 {
 	struct configuration *c = arg;
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, 4096);
 	if (r->status == TASK_OK || r->status == TASK_SKIPPED)

@@ -153,7 +153,7 @@ int context_provider(struct engine *en, const char *name, struct engine_provider
 
 static int record_provider(struct engine *en, struct arena *a, const struct engine_provider *p, struct err *e)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 	struct value *doc = value_map(a);
 	const char *old = NULL, *key = meta_key(a, p->name);
 

@@ -80,8 +80,8 @@ static void armour(struct buf *out, struct str body)
 static struct str private_file(struct arena *a, const struct raw_key *k, const char *comment)
 {
 	static const char magic[] = "openssh-key-v1"; /* with its NUL */
-	scoped(buf_wipe) struct buf body, block, text;
-	scoped(buf_fini) struct buf pub;
+	scoped(buf_wipe) struct buf body = { 0 }, block = { 0 }, text = { 0 };
+	scoped(buf_fini) struct buf pub = { 0 };
 
 	buf_init(&body, 4096);
 	buf_init(&block, 4096);
@@ -103,7 +103,7 @@ static struct str private_file(struct arena *a, const struct raw_key *k, const c
 int keys_generate(struct arena *a, const char *comment, struct ssh_keypair *out, struct err *e)
 {
 	struct raw_key k = { 0 };
-	scoped(buf_fini) struct buf pub, line;
+	scoped(buf_fini) struct buf pub = { 0 }, line = { 0 };
 
 	buf_init(&pub, 256);
 	buf_init(&line, 1024);

@@ -57,7 +57,7 @@ static int order_resources(struct builder *b, struct err *e)
 	}
 	if (graph_order(&g, &b->order))
 		return 0;
-	scoped(buf_fini) struct buf text;
+	scoped(buf_fini) struct buf text = { 0 };
 	buf_init(&text, 512);
 	for (size_t i = 0; i < b->order.v.n; i++)
 		buf_addf(&text, "%s -> ", s->v.v[b->order.v.v[i]]->in.addr);
@@ -238,7 +238,7 @@ static void fill_edges(struct builder *b, struct plan *p)
 
 static void shape(struct arena *a, struct change *c)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 	char hex[SHA256_HEX];
 
 	buf_init(&b, BUF_MAX_DEFAULT);
@@ -302,7 +302,7 @@ static void add_observations(struct builder *b, struct plan *p)
 
 void plan_digest(struct arena *a, const struct plan *p, char out[SHA256_HEX])
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, (size_t)1 << 30);
 	buf_addf(&b, "%s\n%s\n%s\n%lld\n%d%d\n", p->cluster, p->spec_digest, p->observed_digest, (long long)p->state_serial,

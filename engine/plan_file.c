@@ -10,7 +10,7 @@
 
 static void digest_of(const struct value *plan, char out[SHA256_HEX])
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, PLAN_MAX_FILE);
 	json_write(&b, plan, JSON_SORT);
@@ -20,7 +20,7 @@ static void digest_of(const struct value *plan, char out[SHA256_HEX])
 int plan_save(const struct plan *p, const char *path, struct err *e)
 {
 	scoped(arena_freep) struct arena *a = arena_new("plan file");
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 	char hex[SHA256_HEX];
 	struct value *plan = plan_value(a, p), *doc = value_map(a);
 

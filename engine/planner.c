@@ -42,7 +42,7 @@ int planner_want(struct engine *en, struct arena *a, struct want *out, struct er
 
 void planner_fleet_digest(struct engine *en, char out[SHA256_HEX])
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, BUF_MAX_DEFAULT);
 	for (size_t i = 0; en->o.fleet && i < en->o.fleet->nodes.n; i++)
@@ -189,7 +189,7 @@ static void digest_probes(struct planner *p, struct buf *b)
 
 static int digest_all(struct planner *p, char digests[2][SHA256_HEX], struct err *e)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, (size_t)1 << 30);
 	if (pool_config_spec_digest(p->en, digests[0], e))

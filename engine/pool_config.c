@@ -67,7 +67,7 @@ static int add_sealed(struct engine *en, struct buf *b, const struct value *v, s
 static int digest(struct engine *en, const struct node *n, struct pool_config *c, struct err *e)
 {
 	const struct spec_role *roles = n->pool->roles.v;
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, BUF_MAX_DEFAULT);
 	for (size_t i = 0; i < c->playbooks.n; i++)
@@ -103,7 +103,7 @@ int pool_config_get(struct engine *en, const struct node *n, const struct pool_c
 
 int pool_config_spec_digest(struct engine *en, char out[SHA256_HEX], struct err *e)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 	const struct spec_pool *last = NULL;
 	const struct pool_config *c;
 

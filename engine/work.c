@@ -36,7 +36,7 @@ int work_intent(struct work *w, struct journal_row *row, struct err *e)
 
 static const char *error_text(struct work *w, const struct err *why)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, 4096);
 	if (!why || why->kind == ERR_NONE)

@@ -191,7 +191,7 @@ int state_runs(struct state *s, struct arena *a, int64_t limit, struct state_run
 
 static void chain_hash(const char *before, const struct sql_arg *arg, char out[SHA256_HEX])
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, BUF_MAX_DEFAULT);
 	buf_adds(&b, before);

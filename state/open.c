@@ -81,7 +81,7 @@ static int look_at_file(struct arena *a, const char *path, unsigned flags, struc
 /* '?', '#' and '%' mean something in a file: name. */
 static char *file_uri(struct arena *a, const char *path)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, 64 << 10);
 	buf_adds(&b, "file:");

@@ -43,7 +43,7 @@ static int make_key(struct arena *a, const char *path, struct err *e)
 {
 	char token[TOKEN_LEN];
 	unsigned char raw[KEY_BYTES];
-	scoped(buf_wipe) struct buf hex;
+	scoped(buf_wipe) struct buf hex = { 0 };
 
 	rand_token(token);
 	rand_bytes(raw, sizeof raw);
@@ -75,7 +75,7 @@ static int find_key(struct state *s, struct arena *a, struct str *key, struct er
 /* The kind goes in as well: the number 1 and the text "1" are two secrets. */
 static struct value *digest(struct arena *a, struct str key, const struct value *v)
 {
-	scoped(buf_wipe) struct buf b;
+	scoped(buf_wipe) struct buf b = { 0 };
 	struct value *out = value_map(a);
 	char hex[SHA256_HEX];
 

@@ -205,7 +205,7 @@ static int seal(void *arg, struct arena *a, const struct value *v, const struct 
 {
 	*out = v;
 	if (v->secret) {
-		scoped(buf_fini) struct buf b;
+		scoped(buf_fini) struct buf b = { 0 };
 		struct value *m = value_map(a);
 		buf_init(&b, 1024);
 		value_reveal(&b, v);
@@ -331,7 +331,7 @@ static struct plan *make_plan(struct golden *g)
 /* Every plan also goes through its file form unharmed. */
 static void check_round_trip(struct golden *g, const struct plan *p)
 {
-	scoped(buf_fini) struct buf one, two;
+	scoped(buf_fini) struct buf one = { 0 }, two = { 0 };
 	struct value *v = NULL;
 	struct plan *back = NULL;
 	struct err e = { 0 };
@@ -348,7 +348,7 @@ static void check_round_trip(struct golden *g, const struct plan *p)
 static bool run_case(const char *dir)
 {
 	struct golden g = { .a = arena_new("golden"), .dir = dir };
-	scoped(buf_fini) struct buf got;
+	scoped(buf_fini) struct buf got = { 0 };
 	struct err e = { 0 };
 	struct str want = STR_NONE;
 	const char *path = fs_join(g.a, dir, "plan.txt");

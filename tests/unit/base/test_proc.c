@@ -27,6 +27,14 @@ static void ok(const char *script, struct proc_opts o, struct proc_result *r)
 		fail_msg("%s: %s", script, e.msg);
 }
 
+/* There posix_spawn cannot tell that the program was not found. */
+static bool under_valgrind(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+
+	return preload && strstr(preload, "vgpreload");
+}
+
 static void basics(void)
 {
 	const char *const none[] = { "no-such-program-here", NULL };
@@ -45,8 +53,10 @@ static void basics(void)
 	assert_string_equal(r.out.p, "/usr\ny z\n");
 	ok("ls /proc/self/fd | wc -l", (struct proc_opts){ 0 }, &r); /* 0 1 2 and ls's own */
 	assert_string_equal(r.out.p, "4\n");
-	assert_int_equal(proc_run(A, none, NULL, &r, &e), -1);
-	assert_int_equal(e.kind, ERR_NOT_FOUND);
+	if (!under_valgrind()) {
+		assert_int_equal(proc_run(A, none, NULL, &r, &e), -1);
+		assert_int_equal(e.kind, ERR_NOT_FOUND);
+	}
 	assert_int_equal(proc_check(A, fails, NULL, &r, &e), -1);
 	assert_int_equal(e.kind, ERR_REMOTE);
 	assert_string_equal(e.msg, "sh failed (7): two");
@@ -186,7 +196,7 @@ static void test_quote(void **state)
 		"",	   "plain-1.2/x", "two words", "it's", "$HOME `id` \"\\\"",
 		"a\nb\tc", "-n",	  "*?[x]~",    "=x",   "''"
 	};
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	(void)state;
 	buf_init(&b, 4096);
@@ -240,8 +250,10 @@ static void test_daemon_and_identity(void **state)
 	for (int i = 0; i < 300 && proc_is_alive(&id); i++)
 		usleep(10000);
 	assert_false(proc_is_alive(&id));
-	assert_int_equal(proc_daemon(none, log, &pid, &e), -1);
-	assert_int_equal(e.kind, ERR_NOT_FOUND);
+	if (!under_valgrind()) {
+		assert_int_equal(proc_daemon(none, log, &pid, &e), -1);
+		assert_int_equal(e.kind, ERR_NOT_FOUND);
+	}
 	unlink(log);
 	assert_int_equal(proc_identify(getpid(), &self, &e), 0);
 	assert_true(proc_is_alive(&self));

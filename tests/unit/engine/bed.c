@@ -30,7 +30,7 @@ static const char *path_of(struct bed *b, char out[256], const char *name)
 
 void bed_spec(struct bed *b, const char *provider_options, const char *pools)
 {
-	scoped(buf_fini) struct buf text;
+	scoped(buf_fini) struct buf text = { 0 };
 	struct err e = { 0 };
 	char path[256];
 

@@ -127,7 +127,7 @@ static void secrets_are_compared_sealed_and_never_shown(void **unused unused_arg
 {
 	struct diff_input in = base();
 	struct diff_output out;
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	in.want = map1("password", "digest-2");
 	in.recorded = map1("password", "digest-1");

@@ -115,7 +115,7 @@ static size_t big_script = (size_t)16 << 20;
 static void size_cases(struct host *h)
 {
 	struct script_opts small = { .max_output = 1000 };
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 	struct script_result r;
 	struct err e = { 0 };
 

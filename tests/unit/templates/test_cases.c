@@ -10,7 +10,7 @@
 
 static const char *shown(struct arena *a, const struct value *v)
 {
-	scoped(buf_fini) struct buf b;
+	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, BUF_MAX_DEFAULT);
 	json_write(&b, v, 0);
