@@ -65,7 +65,7 @@ static void put_private_block(struct buf *b, const struct raw_key *k, const char
 
 static void armour(struct buf *out, struct str body)
 {
-	scoped(buf_wipe) struct buf b64;
+	scoped(buf_wipe) struct buf b64 = { 0 };
 
 	buf_init(&b64, 4096);
 	base64_encode(&b64, body);

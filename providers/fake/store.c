@@ -153,7 +153,7 @@ int fake_count(struct provider *p, const char *kind, bool of_cluster, int64_t *n
 
 static void bind_attrs(sqlite3_stmt *s, int i, const struct value *attrs)
 {
-	struct buf scoped(buf_fini) b;
+	struct buf scoped(buf_fini) b = { 0 };
 	buf_init(&b, 1 << 20);
 	json_write(&b, attrs, JSON_SORT);
 	sqlite3_bind_text(s, i, b.p, (int)b.n, SQLITE_TRANSIENT);

@@ -57,7 +57,7 @@ const char *image_suite(struct str image)
 
 static const char *package_list(struct provider *p, struct arena *a)
 {
-	struct buf scoped(buf_fini) b;
+	struct buf scoped(buf_fini) b = { 0 };
 	buf_init(&b, 1 << 16);
 	buf_adds(&b, BASE_PACKAGES);
 	for (size_t i = 0; i < p->o.packages.items.n; i++) {
@@ -137,7 +137,7 @@ static int build_failed(struct arena *a, const struct proc_result *r, struct err
 static int debootstrap(struct provider *p, struct arena *a, const char *suite, const char *dir,
 		       struct err *e)
 {
-	struct buf scoped(buf_fini) sources;
+	struct buf scoped(buf_fini) sources = { 0 };
 	struct proc_result r;
 	const char *proxy = apt_proxy_option(a);
 	buf_init(&sources, 1 << 20);

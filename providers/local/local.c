@@ -145,8 +145,8 @@ static bool on_overlay(struct arena *a, const char *path)
 
 static int check_machine(struct arena *a, struct err *e)
 {
-	struct buf scoped(buf_fini) missing;
-	struct buf scoped(buf_fini) packages;
+	struct buf scoped(buf_fini) missing = { 0 };
+	struct buf scoped(buf_fini) packages = { 0 };
 	buf_init(&missing, 4096);
 	buf_init(&packages, 4096);
 	if (geteuid() != 0) {

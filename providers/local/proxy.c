@@ -262,7 +262,7 @@ static int open_upstream(struct proxy *p, const struct proxy_request *r, struct 
 
 static void refuse(int fd, const struct err *why)
 {
-	struct buf scoped(buf_fini) b;
+	struct buf scoped(buf_fini) b = { 0 };
 	struct err ignored = { 0 };
 	bool coded = why->msg[0] >= '4' && why->msg[0] <= '5' && strlen(why->msg) > 4;
 	buf_init(&b, 8192);
@@ -277,7 +277,7 @@ static int serve_connect(struct proxy *p, const struct proxy_request *r, int fd,
 			 struct str early, struct err *e)
 {
 	if (p->rules.upstream.host.n) {
-		struct buf scoped(buf_fini) b;
+		struct buf scoped(buf_fini) b = { 0 };
 		buf_init(&b, HEAD_MAX);
 		proxy_rewrite(r, true, p->rules.authorization, &b);
 		if (send_all(up, buf_str(&b), e))
@@ -293,8 +293,8 @@ static int serve_connect(struct proxy *p, const struct proxy_request *r, int fd,
 
 static int serve_get(struct proxy *p, const struct proxy_request *r, int fd, int up, struct err *e)
 {
-	struct buf scoped(buf_fini) b;
-	struct buf scoped(buf_fini) out;
+	struct buf scoped(buf_fini) b = { 0 };
+	struct buf scoped(buf_fini) out = { 0 };
 	size_t end = 0;
 	buf_init(&b, HEAD_MAX);
 	buf_init(&out, HEAD_MAX * 2);
@@ -330,7 +330,7 @@ static void client_run(void *arg)
 {
 	struct client *c = arg;
 	struct err e = { 0 };
-	struct buf scoped(buf_fini) head;
+	struct buf scoped(buf_fini) head = { 0 };
 	buf_init(&head, HEAD_MAX);
 	if (serve(c, &head, &e) && e.kind != ERR_CANCELLED)
 		refuse(c->fd, &e);

@@ -225,7 +225,7 @@ int proxy_set_upstream(struct arena *a, struct proxy_rules *rules, struct str pr
 	size_t at = str_find_char(tail, '@');
 	if (at == SIZE_MAX)
 		return 0;
-	struct buf scoped(buf_wipe) b;
+	struct buf scoped(buf_wipe) b = { 0 };
 	buf_init(&b, 4096);
 	buf_adds(&b, "Basic ");
 	scrub_register(str_sub(tail, 0, at));

@@ -54,7 +54,7 @@ static int writing_run(void *arg, struct err *e)
 /* Two fsyncs: on a pool thread. Shielded, so the thread never outlives what it reads. */
 int record_write(const char *dir, const struct value *rec, struct err *e)
 {
-	struct buf scoped(buf_fini) b;
+	struct buf scoped(buf_fini) b = { 0 };
 	struct arena *a = arena_new("record");
 	buf_init(&b, RECORD_MAX);
 	json_write(&b, rec, JSON_PRETTY);

@@ -97,7 +97,7 @@ static void writes_for_another_release(void **state unused_arg)
 	struct arena *a = arena_new("test");
 	struct sources s = { 0 }, none = { 0 };
 	struct err e = { 0 };
-	struct buf scoped(buf_fini) b;
+	struct buf scoped(buf_fini) b = { 0 };
 	buf_init(&b, 1 << 16);
 	sources_parse_deb822(a, str_of(deb822), &s);
 	assert_int_equal(sources_for(a, &s, "bookworm", "trixie", &b, &e), 0);
@@ -176,7 +176,7 @@ static void parses_requests(void **state unused_arg)
 static void rewrites_requests(void **state unused_arg)
 {
 	struct proxy_request r;
-	struct buf scoped(buf_fini) b;
+	struct buf scoped(buf_fini) b = { 0 };
 	buf_init(&b, 1 << 16);
 	assert_true(asks(
 		"GET http://m.example.org/x HTTP/1.1\r\nHost: other\r\nProxy-Connection: keep-alive\r\nConnection: keep-alive\r\n"
