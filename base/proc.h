@@ -33,13 +33,15 @@ must_check int proc_run(struct arena *a, const char *const *argv, const struct p
 must_check int proc_check(struct arena *a, const char *const *argv, const struct proc_opts *o,
 			  struct proc_result *r, struct err *e);
 
-/* A program that is talked to: non-blocking pipes, own process group. `poll` is readable when out or err is. */
+/* A program that is talked to: non-blocking pipes, own process group. `poll` is readable when out
+ * or err is. */
 struct proc_stream {
 	pid_t pid;
 	int in, out, err, poll;
 };
 must_check int proc_stream_open(const char *const *argv, struct proc_stream *s, struct err *e);
-void proc_stream_close(struct proc_stream *s); /* closes, then SIGTERM, SIGKILL to its group; reaps */
+void proc_stream_close(
+	struct proc_stream *s); /* closes, then SIGTERM, SIGKILL to its group; reaps */
 
 /* Starts a daemon: own session, stdin /dev/null, stdout and stderr to log_path (appended). Gives
  * its pid. */

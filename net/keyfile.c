@@ -592,14 +592,17 @@ static const EVP_MD *digest_of(struct str alg)
 static int put_ecdsa(struct buf *out, const unsigned char *der, size_t n)
 {
 	ECDSA_SIG *sig = d2i_ECDSA_SIG(NULL, &der, (long)n);
-	unsigned char v[128];
+	unsigned char v[128] = { 0 };
 	const BIGNUM *part[2];
 
 	if (!sig)
 		return -1;
 	ECDSA_SIG_get0(sig, &part[0], &part[1]);
-	for (int i = 0; i < 2; i++)
-		wire_put_mpint(out, (struct str){ (char *)v, (size_t)BN_bn2bin(part[i], v) });
+	for (int i = 0; i < 2; i++) {
+		int len = BN_bn2bin(part[i], v);
+
+		wire_put_mpint(out, (struct str){ (char *)v, (size_t)len });
+	}
 	ECDSA_SIG_free(sig);
 	return 0;
 }

@@ -30,7 +30,7 @@ struct ssh_target {
 	bool identities_only;	      /* from the agent only keys that are in identities */
 	struct str passphrase;	      /* for encrypted key files; secret */
 	VEC(const char *)
-		known_hosts; /* files, checked in order; the first is appended to by accept-new */
+	known_hosts; /* files, checked in order; the first is appended to by accept-new */
 	VEC(const char *) host_keys; /* pinned "ssh-ed25519 AAAA..." keys: if any, known_hosts is
 					not consulted */
 	const char *host_key_alias;  /* name looked up in known_hosts; NULL: host (with port) */
