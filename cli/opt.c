@@ -62,6 +62,15 @@ static bool enum_allows(const char *choices, const char *value)
 	return false;
 }
 
+/* What is wrong with a quantity on the command line is wrong use, not a fault of a file. */
+static int quantity(int rc, const struct opt *o, struct err *e)
+{
+	if (rc == 0)
+		return 0;
+	e->kind = ERR_USAGE;
+	return err_wrap(e, "--%s", o->name);
+}
+
 static int store(struct arena *a, const struct opt *o, void *into, const char *value, struct err *e)
 {
 	void *at = (char *)into + o->offset;
@@ -83,11 +92,8 @@ static int store(struct arena *a, const struct opt *o, void *into, const char *v
 		*(int64_t *)at = n;
 		return 0;
 	}
-	case OPT_SHARE:
-		return quantity_count(str_of(value), at, e) == 0 ? 0 : err_wrap(e, "--%s", o->name);
-	case OPT_MS:
-		return quantity_duration(str_of(value), at, e) == 0 ? 0
-								    : err_wrap(e, "--%s", o->name);
+	case OPT_SHARE: return quantity(quantity_count(str_of(value), at, e), o, e);
+	case OPT_MS: return quantity(quantity_duration(str_of(value), at, e), o, e);
 	case OPT_ENUM:
 		if (!enum_allows(o->arg, value))
 			return err_set(e, ERR_USAGE, "--%s takes %s, not \"%s\"", o->name, o->arg,

@@ -27,12 +27,12 @@ has "and gets a suggestion" "$err" "did you mean --detailed-exitcode?"
 run apply --parallel many
 is "a word for a number" 64 "$status"
 has "says which option" "$err" "--parallel takes a number"
-run apply --max-failures 5%% -f none.yaml
+run apply --max-failures five
 is "a bad share" 64 "$status"
 run plan --out
 is "a missing value" 64 "$status"
 has "says what is missing" "$err" "--out needs a value"
-run validate extra
+run version extra
 is "too many arguments" 64 "$status"
 run --color=blue version
 is "a bad choice" 64 "$status"
