@@ -140,7 +140,9 @@ static int open_call(struct site *t, struct err *e)
 				     .scope = t->sc,
 				     .memo = &t->memo,
 				     .src_dirs = src_dirs(r, t->step) };
-	if (args_decode(r->w, t->call.module->name, t->call.module->args, raw, &t->call.args, e))
+	if (t->call.module->flags & MODULE_ANY_ARGS)
+		t->call.args = raw;
+	else if (args_decode(r->w, t->call.module->name, t->call.module->args, raw, &t->call.args, e))
 		return err_at(e, t->step->pos);
 	if (check && SCOPE_FLAG(r, t->step, check_mode, t->sc, &on, e))
 		return -1;
@@ -275,25 +277,23 @@ static int decide_action(struct site *t, struct changes *ch, struct outcome *oc,
 	return act(t, ch, oc, e);
 }
 
-static int decide_state(struct site *t, struct changes *ch, struct outcome *oc,
-			struct entry **entry, struct err *e)
+static int decide_state(struct site *t, struct changes *ch, struct outcome *oc)
 {
 	struct err why = { 0 };
 
-	(void)e;
 	if (ch->v.n)
 		oc->status = TASK_CHANGED;
 	if (ch->v.n && !t->call.check) {
-		if (make_patch(t, ch, entry, &why))
+		if (make_patch(t, ch, &oc->entry, &why))
 			item_fail(t->r, oc, why.msg);
 	} else if (t->r->pending.n) {
-		*entry = arena_obj(t->r->a, struct entry);
-		add_entry(t, *entry);
+		oc->entry = arena_obj(t->r->a, struct entry);
+		add_entry(t, oc->entry);
 	}
 	return 0;
 }
 
-static int decide(struct site *t, struct outcome *oc, struct entry **entry, struct err *e)
+static int decide(struct site *t, struct outcome *oc, struct err *e)
 {
 	const struct module *m = t->call.module;
 	struct changes *ch = arena_obj(t->r->w, struct changes);
@@ -306,23 +306,25 @@ static int decide(struct site *t, struct outcome *oc, struct entry **entry, stru
 	ch->a = t->r->w;
 	ch->result = oc->result;
 	oc->ch = ch;
-	if (m->check(&t->call, &t->lane->answers, ch, &why)) {
-		item_fail(t->r, oc, why.msg);
+	rc = m->check(&t->call, &t->lane->answers, ch, &why);
+	/* What is missing may come with a patch that is still to be sent. */
+	if ((rc || ch->failed) && t->r->pending.n)
+		return WALK_STOP;
+	if (rc || ch->failed) {
+		item_fail(t->r, oc, rc ? why.msg : ch->msg);
 		return 0;
 	}
-	if (ch->failed)
-		item_fail(t->r, oc, ch->msg);
-	if (ch->failed)
-		return 0;
-	rc = m->flags & MODULE_ACTION ? decide_action(t, ch, oc, e)
-				      : decide_state(t, ch, oc, entry, e);
+	/* A module of state that cannot say beforehand whether it will change something runs as an
+	 * action. */
+	rc = m->flags & MODULE_ACTION || (ch->run && !ch->v.n) ? decide_action(t, ch, oc, e)
+							       : decide_state(t, ch, oc);
 	if (!rc && ch->failed)
 		item_fail(t->r, oc, ch->msg);
 	return rc;
 }
 
 int call_run(struct run *r, struct state *s, const struct scope *sc, bool maybe, struct outcome *oc,
-	     struct entry **entry, struct err *e)
+	     struct err *e)
 {
 	struct site t = { .r = r, .s = s, .step = s->items.step, .sc = sc, .maybe = maybe };
 	struct err why = { 0 };
@@ -342,5 +344,5 @@ int call_run(struct run *r, struct state *s, const struct scope *sc, bool maybe,
 					    : why.msg);
 		return 0;
 	}
-	return r->mode == WALK_COLLECT ? look_ahead(&t, oc) : decide(&t, oc, entry, e);
+	return r->mode == WALK_COLLECT ? look_ahead(&t, oc) : decide(&t, oc, e);
 }

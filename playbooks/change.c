@@ -24,6 +24,20 @@ int change_fail(struct changes *ch, const char *fmt, ...)
 	return 0;
 }
 
+int change_finish(struct changes *ch, const struct script_result *r)
+{
+	struct str out = str_trim(r->out), err = str_trim(r->err);
+
+	result_bool(ch, "changed", ch->v.n > 0);
+	if (r->status == 0)
+		return 0;
+	result_int(ch, "rc", r->status);
+	if (!out.n && !err.n)
+		return change_fail(ch, "the script ended with status %d", r->status);
+	return change_fail(ch, STR_FMT "%s" STR_FMT, STR_ARG(err), out.n && err.n ? "\n" : "",
+			   STR_ARG(out));
+}
+
 void change_add(struct changes *ch, const char *what, const struct value *before,
 		const struct value *after)
 {

@@ -135,6 +135,9 @@ static void set_distribution(struct reading *r)
 	set(r, "distribution_version", version);
 	set(r, "distribution_release", codename);
 	set(r, "distribution_major_version", str_sub(version, 0, str_find_char(version, '.')));
+	if (str_find_char(version, '.') != SIZE_MAX)
+		set(r, "distribution_minor_version",
+		    str_sub(version, str_find_char(version, '.') + 1, SIZE_MAX));
 	set(r, "os_family", family ? str_of(family) : value_get_str(r->os, "NAME", "Linux"));
 	value_set(lsb, "id", value_get(r->facts, "distribution"));
 	value_set(lsb, "codename", value_str(r->a, codename));
@@ -598,6 +601,13 @@ static void read_cmdline(struct reading *r, struct str line)
 	value_set(r->facts, "cmdline", m);
 }
 
+static void read_dmi(struct reading *r, struct str line)
+{
+	struct str name = word(&line);
+
+	set(r, str_eqc(name, "sys_vendor") ? "system_vendor" : str_cstr(r->a, name), line);
+}
+
 static void read_line(struct reading *r, struct str key, struct str rest)
 {
 	if (str_eqc(key, "os"))
@@ -633,10 +643,17 @@ static void read_line(struct reading *r, struct str key, struct str rest)
 	else if (str_eqc(key, "cmdline"))
 		read_cmdline(r, rest);
 	else if (str_eqc(key, "dmi"))
-		set(r, str_cstr(r->a, word(&rest)), rest);
+		read_dmi(r, rest);
 	else if (!value_gets(r->raw, key)) /* pkg: the first found counts */
 		value_sets(r->raw, key, value_str(r->a, rest));
 }
+
+/* "NA" where the machine doesn't tell. */
+static const char *const dmi_names[] = {
+	"bios_date",	"bios_vendor",	   "bios_version",   "board_name",   "board_serial",
+	"board_vendor", "board_version",   "chassis_vendor", "product_name", "product_serial",
+	"product_uuid", "product_version", "system_vendor",
+};
 
 static void open_reading(struct reading *r, struct arena *a)
 {
@@ -662,6 +679,8 @@ struct value *facts_parse(struct arena *a, struct str text)
 	struct str line;
 
 	open_reading(&r, a);
+	for (size_t i = 0; i < ARRAY_LEN(dmi_names); i++)
+		setc(&r, dmi_names[i], "NA");
 	while (str_next_line(&text, &line)) {
 		size_t blank = str_find_char(line, ' ');
 		if (blank != SIZE_MAX)

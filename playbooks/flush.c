@@ -203,7 +203,7 @@ static int fail_entry(struct run *r, struct state *s, const struct verdict *v, s
 	if (!msg.n)
 		msg = str_of(arena_printf(r->w, "the change ended with status %d", v->status));
 	item_fail(r, &oc, str_cstr(r->w, msg));
-	rc = item_done(r, s, sc, &oc, NULL, e);
+	rc = item_done(r, s, sc, &oc, e);
 	return rc < 0 ? -1 : 0;
 }
 

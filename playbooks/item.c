@@ -218,8 +218,9 @@ static const char *item_text(struct run *r, const struct state *s, const struct 
 }
 
 static void report_outcome(struct run *r, struct state *s, const struct scope *sc,
-			   const struct outcome *oc, struct entry *en)
+			   const struct outcome *oc)
 {
+	struct entry *en = oc->entry;
 	struct items *it = &s->items;
 	struct entry now = { .step = it->step };
 
@@ -299,7 +300,7 @@ static void seal(struct run *r, struct outcome *oc)
 }
 
 int item_done(struct run *r, struct state *s, const struct scope *sc, struct outcome *oc,
-	      struct entry *en, struct err *e)
+	      struct err *e)
 {
 	const struct step *step = s->items.step;
 	bool ignore = false, hidden = false;
@@ -312,7 +313,7 @@ int item_done(struct run *r, struct state *s, const struct scope *sc, struct out
 	if (rc)
 		return rc;
 	set_marks(r, oc);
-	if (oc->status == TASK_FAILED && !en && r->pending.n)
+	if (oc->status == TASK_FAILED && !oc->entry && r->pending.n)
 		return WALK_STOP; /* it may be different once the patches before it are made */
 	if (r->mode == WALK_DECIDE && (rc = retry(r, s, sc, oc, e)))
 		return rc;
@@ -332,7 +333,7 @@ int item_done(struct run *r, struct state *s, const struct scope *sc, struct out
 	if (oc->status == TASK_CHANGED && notify(r, s, sc, &why))
 		item_fail(r, oc, why.msg);
 	if (r->mode == WALK_DECIDE && !oc->quiet)
-		report_outcome(r, s, sc, oc, en);
+		report_outcome(r, s, sc, oc);
 	advance(r, s, oc);
 	return WALK_ON;
 }
@@ -408,7 +409,7 @@ static int enter_include(struct run *r, struct state *s, const struct scope *sc,
 		}
 	}
 	/* Where the include stands is left as it is for its next item; the frame goes on top. */
-	int rc = item_done(r, s, sc, oc, NULL, e);
+	int rc = item_done(r, s, sc, oc, e);
 	if (rc == WALK_ON)
 		walk_enter(r, s, block, IN_BLOCK, vars);
 	return rc;
@@ -418,23 +419,22 @@ static int dispatch(struct run *r, struct state *s, const struct scope *sc, bool
 		    struct outcome *oc, struct err *e)
 {
 	const struct step *step = s->items.step;
-	struct entry *en = NULL;
 	int rc;
 
 	if (step->kind == STEP_INCLUDE) {
 		if (!maybe)
 			return enter_include(r, s, sc, oc, e);
 		oc->unknown = true;
-		return item_done(r, s, sc, oc, NULL, e);
+		return item_done(r, s, sc, oc, e);
 	}
 	if (step->module->flags & MODULE_LOCAL) {
 		if (maybe)
 			oc->unknown = true;
 		rc = local_run(r, s, sc, oc, e);
 	} else {
-		rc = call_run(r, s, sc, maybe, oc, &en, e);
+		rc = call_run(r, s, sc, maybe, oc, e);
 	}
-	return rc ? rc : item_done(r, s, sc, oc, en, e);
+	return rc ? rc : item_done(r, s, sc, oc, e);
 }
 
 int item_run(struct run *r, struct state *s, struct err *e)
@@ -450,19 +450,19 @@ int item_run(struct run *r, struct state *s, struct err *e)
 	if (conditions(r, step, sc, &t, &why) || SCOPE_FLAG(r, step, run_once, sc, &once, &why)) {
 		oc.unknown = r->mode == WALK_COLLECT;
 		item_fail(r, &oc, why.msg);
-		return item_done(r, s, sc, &oc, NULL, e);
+		return item_done(r, s, sc, &oc, e);
 	}
 	if (t == FALSE_ || (once && !is_first_host(r))) {
 		oc.status = TASK_SKIPPED;
 		oc.msg = t == FALSE_ ? "Conditional result was False" : "run once, on another host";
 		oc.quiet = step->kind == STEP_INCLUDE && r->o->on_result == NULL;
-		return item_done(r, s, sc, &oc, NULL, e);
+		return item_done(r, s, sc, &oc, e);
 	}
 	if (t == UNKNOWN_ && r->mode == WALK_DECIDE) {
 		if (r->pending.n)
 			return WALK_STOP;
 		item_fail(r, &oc, "a condition rests on a value that is not known");
-		return item_done(r, s, sc, &oc, NULL, e);
+		return item_done(r, s, sc, &oc, e);
 	}
 	return dispatch(r, s, sc, t == UNKNOWN_ || (r->mode == WALK_COLLECT && in_handlers(s)), &oc,
 			e);

@@ -15,6 +15,8 @@ extern const struct module module_stat;
 extern const struct module module_blockinfile;
 extern const struct module module_replace;
 extern const struct module module_ini_file;
+extern const struct module module_get_url;
+extern const struct module module_slurp;
 /* packages and services */
 extern const struct module module_apt;
 extern const struct module module_package;
@@ -30,11 +32,23 @@ extern const struct module module_hostname;
 /* commands */
 extern const struct module module_command;
 extern const struct module module_shell;
+extern const struct module module_wait_for;
 /* the host and its connection */
 extern const struct module module_setup;
 extern const struct module module_ping;
 extern const struct module module_reboot;
 extern const struct module module_wait_for_connection;
+/* of other families of hosts: only their names */
+extern const struct module module_dnf;
+extern const struct module module_yum;
+extern const struct module module_yum_repository;
+extern const struct module module_rpm_key;
+extern const struct module module_zypper;
+extern const struct module module_zypper_repository;
+extern const struct module module_firewalld;
+extern const struct module module_selinux;
+extern const struct module module_seboolean;
+extern const struct module module_sefcontext;
 /* of the controller */
 extern const struct module module_set_fact;
 extern const struct module module_debug;

@@ -182,7 +182,7 @@ static int run_meta(struct run *r, struct state *s, const struct scope *sc, stru
 	if (maybe)
 		return 0;
 	if (str_eqc(what, "flush_handlers")) {
-		rc = item_done(r, s, sc, oc, NULL, e);
+		rc = item_done(r, s, sc, oc, e);
 		if (rc == WALK_ON)
 			walk_enter(r, s, step, IN_HANDLERS, NULL);
 		return rc;

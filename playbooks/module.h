@@ -99,6 +99,8 @@ const char *module_suggest(struct str name); /* NULL if nothing is near */
 /* ---- helpers for check ---- */
 int change_fail(struct changes *ch, const char *fmt, ...)
 	printf_fmt(2, 3); /* returns 0: a failed task is a result */
+/* A finish: changed if there are changes; a failure's message is what the script wrote. */
+int change_finish(struct changes *ch, const struct script_result *r);
 void change_add(struct changes *ch, const char *what, const struct value *before,
 		const struct value *after);
 void change_adds(struct changes *ch, const char *what, const char *before, const char *after);

@@ -10,8 +10,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "playbooks/probe_kinds.h"
-
 #define BATCH 256 /* requests of one kind in one command: bounds its argument list */
 
 /* ---- requests ---- */

@@ -15,39 +15,7 @@
 #ifndef MUSTER_PLAYBOOKS_PROBE_H
 #define MUSTER_PLAYBOOKS_PROBE_H
 
-#include "base/base.h"
-
-/* Kinds of requests, in the order in which a script answers them. Each is a row of probe_kinds
- * (probe_kinds.c). */
-enum probe_kind {
-	PROBE_STAT,    /* key: path; the path itself */
-	PROBE_STATL,   /* key: path; what it leads to */
-	PROBE_LINK,    /* key: path; where a symbolic link points */
-	PROBE_REAL,    /* key: path; canonical name of what it leads to */
-	PROBE_SHA256,  /* key: path of a regular file */
-	PROBE_SHA1,    /* the same */
-	PROBE_CONTENT, /* key: path; number: at most so many bytes; extra: a sha256 whose content
-			  need not be sent */
-	PROBE_TIMES,   /* key: path; lstat's times, inode, links, device: for the stat module */
-	PROBE_TIMESL,  /* the same, followed */
-	PROBE_ACCESS,  /* key: path; what of r, w, x the user may */
-	PROBE_PASSWD,  /* key: user; the line of getent passwd */
-	PROBE_GROUP,   /* key: group; the line of getent group */
-	PROBE_GROUPS,  /* key: user; "USER : PRIMARY OTHER...", the names of its groups */
-	PROBE_SHADOW,  /* key: user; the line of getent shadow; secret */
-	PROBE_PACKAGE, /* key: Debian package[:arch]; "name\tarch\twant ok state\tversion" */
-	PROBE_UNIT,    /* key: systemd unit; "LoadState=...\nActiveState=...\n" */
-	PROBE_SYSCTL,  /* key: a.b.c; its file's line, see answers_sysctl */
-	PROBE_COMMAND, /* key: a read-only POSIX sh text; "STATUS\nOUTPUT" */
-	PROBE_KINDS,
-};
-
-struct probe_req {
-	enum probe_kind kind;
-	struct str key;
-	uint64_t number;
-	struct str extra;
-};
+#include "playbooks/probe_kinds.h"
 
 struct probe {
 	struct arena *a;

@@ -67,6 +67,7 @@ struct outcome {
 	bool ignored, hidden; /* no_log */
 	bool unknown;	      /* collect: it depends */
 	bool quiet;	      /* nothing to report (includes) */
+	struct entry *entry;  /* a patch or guard that is pending, or NULL */
 };
 
 /* What was decided behind a patch that is still to be sent. */
@@ -146,7 +147,7 @@ must_check int item_run(struct run *r, struct state *s, struct err *e); /* enum 
 /* Takes an outcome into the state: changed_when, register, notify, loop, failure. Reports it, now
  * or with the pending ones. */
 must_check int item_done(struct run *r, struct state *s, const struct scope *sc, struct outcome *oc,
-			 struct entry *entry, struct err *e);
+			 struct err *e);
 const struct value *item_vars(struct run *r, const struct state *s);
 struct outcome item_outcome(struct run *r, enum task_status status);
 void item_fail(struct run *r, struct outcome *oc, const char *msg);
@@ -159,9 +160,9 @@ must_check int local_run(struct run *r, struct state *s, const struct scope *sc,
 			 struct err *e); /* 0, WALK_STOP, -1 */
 
 /* ---- call.c ---- */
-/* A module of the host. 0: oc is filled (and *entry, if a patch is to be sent); WALK_STOP; -1. */
+/* A module of the host. 0: oc is filled (with an entry, if a patch is to be sent); WALK_STOP; -1. */
 must_check int call_run(struct run *r, struct state *s, const struct scope *sc, bool maybe,
-			struct outcome *oc, struct entry **entry, struct err *e);
+			struct outcome *oc, struct err *e);
 void call_forget(struct run *r); /* what was answered holds no more */
 
 /* ---- flush.c ---- */

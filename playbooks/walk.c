@@ -230,7 +230,7 @@ static int begin_loop(struct run *r, struct state *s, const struct scope *sc, st
 			oc.unknown = r->mode == WALK_COLLECT;
 			item_fail(r, &oc, why.msg);
 		}
-		return item_done(r, s, sc, &oc, NULL, e);
+		return item_done(r, s, sc, &oc, e);
 	}
 	if (s->items.list->kind == V_UNKNOWN) {
 		if (r->mode == WALK_DECIDE && r->pending.n)
@@ -239,14 +239,14 @@ static int begin_loop(struct run *r, struct state *s, const struct scope *sc, st
 		oc = item_outcome(r, r->mode == WALK_COLLECT ? TASK_OK : TASK_FAILED);
 		oc.unknown = r->mode == WALK_COLLECT;
 		oc.msg = "the list of the loop is not known";
-		return item_done(r, s, sc, &oc, NULL, e);
+		return item_done(r, s, sc, &oc, e);
 	}
 	if (!s->items.list->list.n) {
 		s->items.list = NULL;
 		oc = item_outcome(r, TASK_SKIPPED);
 		oc.msg = "No items in the list";
 		value_set(oc.result, "results", value_list(r->w));
-		return item_done(r, s, sc, &oc, NULL, e);
+		return item_done(r, s, sc, &oc, e);
 	}
 	s->items.results = value_list(r->w);
 	return WALK_ON;
