@@ -205,7 +205,8 @@ static bool wants_update(const struct mod_call *c)
 	       (!arg_has(c->args, "update_cache") && arg_int(c->args, "cache_valid_time", 0) > 0);
 }
 
-/* Time of the last refresh; "fresh" if the task calls it recent enough, "hour" if it is within the hour. */
+/* Time of the last refresh; "fresh" if the task calls it recent enough, "hour" if it is within the
+ * hour. */
 static const char *age_question(const struct mod_call *c)
 {
 	int64_t valid = arg_int(c->args, "cache_valid_time", 0);
@@ -216,7 +217,9 @@ static const char *age_question(const struct mod_call *c)
 		"t=$(stat -c %%Y $f) || t=0; n=$(date +%%s); echo $t\n"
 		"[ $((n-t)) -ge %" PRId64 " ] || echo fresh\n"
 		"[ $((n-t)) -ge 3600 ] || echo hour\n",
-		valid < 0 ? 0 : valid > 1000000000 ? 1000000000 : valid);
+		valid < 0	     ? 0
+		: valid > 1000000000 ? 1000000000
+				     : valid);
 }
 
 static const char *policy_question(const struct mod_call *c)
@@ -420,7 +423,7 @@ static void check_installed(const struct mod_call *c, const struct answers *an, 
 	} else if (w->update) {
 		/* Fresh lists may have something newer. */
 		want_package(w, c->a, sp);
-		ch->run = true;
+		ch->run = !c->check;
 	}
 }
 
@@ -479,7 +482,7 @@ static void check_all(const struct mod_call *c, const struct answers *an, struct
 		return;
 	if (check_simulated(an, upgrade_question(up), ch) || w->update) {
 		w->verb = up;
-		ch->run = true;
+		ch->run = !c->check;
 	}
 }
 
@@ -536,7 +539,7 @@ static void settle_cache(const struct mod_call *c, struct apt_want *w, struct ch
 		   w->update ? value_unknown(ch->a) : value_int(ch->a, w->refreshed));
 	if (!w->update)
 		return;
-	ch->run = true;
+	ch->run = !c->check;
 	if (!about_packages && !w->all)
 		change_adds(ch, "package lists", NULL, "refreshed");
 }
@@ -697,14 +700,14 @@ static int apt_finish(const struct mod_call *c unused_arg, const struct script_r
 
 	result_output(ch, "stdout", r->out);
 	result_output(ch, "stderr", r->err);
-	if (r->status != 0 || ch->v.n || !w->verb || nothing_done(r->out))
-		return 0;
-	for (size_t i = 0; i < w->packages.n; i++)
-		change_adds(ch, arena_printf(ch->a, "package %s", w->packages.v[i]), NULL,
-			    "latest");
-	if (!w->packages.n)
-		change_adds(ch, "packages", NULL, "upgraded");
-	return 0;
+	if (r->status == 0 && !ch->v.n && w->verb && !nothing_done(r->out)) {
+		for (size_t i = 0; i < w->packages.n; i++)
+			change_adds(ch, arena_printf(ch->a, "package %s", w->packages.v[i]), NULL,
+				    "latest");
+		if (!w->packages.n)
+			change_adds(ch, "packages", NULL, "upgraded");
+	}
+	return change_finish(ch, r);
 }
 
 const struct module module_apt = {

@@ -2,8 +2,8 @@
 /*
  * authorized_key: which public keys may log in as a user.
  *
- * Where the file is depends on the user's home, which only the host knows, so one question brings both:
- * home and content. Lines that are not touched stay as they are written, to the byte.
+ * Where the file is depends on the user's home, which only the host knows, so one question brings
+ * both: home and content. Lines that are not touched stay as they are written, to the byte.
  */
 #include "playbooks/content.h"
 #include "playbooks/list.h"
@@ -44,7 +44,8 @@ static const struct module_arg authorized_key_args[] = {
 
 /* ---- the host ---- */
 
-/* Prints the home, then the file between a line that says it is there and a dot that keeps its last newlines. */
+/* Prints the home, then the file between a line that says it is there and a dot that keeps its last
+ * newlines. */
 static const char *question(const struct mod_call *c)
 {
 	const char *path = arg_cstr(c->args, "path");
@@ -68,11 +69,20 @@ static const char *question(const struct mod_call *c)
 static bool is_key_type(struct str s)
 {
 	static const char *const types[] = {
-		"ssh-ed25519", "ssh-rsa", "ssh-dss", "ssh-ed448", "ecdsa-sha2-nistp256",
-		"ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "sk-ssh-ed25519@openssh.com",
-		"sk-ecdsa-sha2-nistp256@openssh.com", "ssh-ed25519-cert-v01@openssh.com",
-		"ssh-rsa-cert-v01@openssh.com", "ecdsa-sha2-nistp256-cert-v01@openssh.com",
-		"ecdsa-sha2-nistp384-cert-v01@openssh.com", "ecdsa-sha2-nistp521-cert-v01@openssh.com",
+		"ssh-ed25519",
+		"ssh-rsa",
+		"ssh-dss",
+		"ssh-ed448",
+		"ecdsa-sha2-nistp256",
+		"ecdsa-sha2-nistp384",
+		"ecdsa-sha2-nistp521",
+		"sk-ssh-ed25519@openssh.com",
+		"sk-ecdsa-sha2-nistp256@openssh.com",
+		"ssh-ed25519-cert-v01@openssh.com",
+		"ssh-rsa-cert-v01@openssh.com",
+		"ecdsa-sha2-nistp256-cert-v01@openssh.com",
+		"ecdsa-sha2-nistp384-cert-v01@openssh.com",
+		"ecdsa-sha2-nistp521-cert-v01@openssh.com",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(types); i++)
@@ -198,7 +208,8 @@ static int read_keys(const struct mod_call *c, struct keys *out, struct err *e)
 	struct str rest = arg_str(c->args, "key"), line;
 	struct key k;
 
-	if (str_starts(rest, "http://") || str_starts(rest, "https://") || str_starts(rest, "file://")) {
+	if (str_starts(rest, "http://") || str_starts(rest, "https://") ||
+	    str_starts(rest, "file://")) {
 		err_set(e, ERR_SPEC, "authorized_key does not fetch keys from addresses");
 		err_hint(e, "give the key itself, or use lookup('file', ...)");
 		return err_at(e, c->pos);
@@ -301,7 +312,8 @@ static int authorized_key_check(const struct mod_call *c, const struct answers *
 		home = str_of(arena_printf(ch->a, "/home/%s", w->user));
 	w->content.path = arg_has(c->args, "path")
 				  ? arg_cstr(c->args, "path")
-				  : arena_printf(ch->a, STR_FMT "/.ssh/authorized_keys", STR_ARG(home));
+				  : arena_printf(ch->a, STR_FMT "/.ssh/authorized_keys",
+						 STR_ARG(home));
 	w->dir = fs_dirname(ch->a, w->content.path);
 	parse_file(c->a, text, &f);
 	old = f.v.n;

@@ -16,8 +16,8 @@ struct lines {
 struct edit {
 	const struct mod_call *c;
 	struct lines old, out;
-	struct str begin, end;	 /* marker lines, with newline */
-	struct str block;	 /* ends in a newline, or empty: no block, no markers */
+	struct str begin, end; /* marker lines, with newline */
+	struct str block;      /* ends in a newline, or empty: no block, no markers */
 	const char *after, *before;
 	struct pyre *re;
 	size_t place; /* in old: where the block goes */
@@ -133,7 +133,8 @@ static size_t line_of(struct str text, size_t offset)
 	return n;
 }
 
-/* The last line that matches; a pattern that begins with (?m) is tried on the whole text, and its first match counts. */
+/* The last line that matches; a pattern that begins with (?m) is tried on the whole text, and its
+ * first match counts. */
 static size_t matching_line(const struct edit *ed, struct str text)
 {
 	const char *pattern = ed->after ? ed->after : ed->before;

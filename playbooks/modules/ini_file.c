@@ -94,7 +94,8 @@ static void find_section(struct edit *ed)
 	ed->to = i;
 }
 
-/* "# option = value": says whether the line is the option's, what its value is and whether it is commented out. */
+/* "# option = value": says whether the line is the option's, what its value is and whether it is
+ * commented out. */
 static bool is_option(const struct edit *ed, struct str line, struct str *value, bool *inactive)
 {
 	struct str s = str_trim(line);
@@ -206,8 +207,8 @@ static void reuse_lines(struct edit *ed, bool commented)
 			continue;
 		if (ed->values.n && (commented || exclusive)) {
 			set_line(ed, i, ed->values.v[0]);
-			ed->l.v.v[i] = str_of(arena_printf(ed->c->a, "\1" STR_FMT,
-							   STR_ARG(ed->l.v.v[i])));
+			ed->l.v.v[i] =
+				str_of(arena_printf(ed->c->a, "\1" STR_FMT, STR_ARG(ed->l.v.v[i])));
 			drop_wanted(ed, 0);
 		} else if (!commented && exclusive) {
 			remove_lines(ed, i--, 1);

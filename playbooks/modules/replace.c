@@ -6,7 +6,8 @@
 
 static const struct module_arg replace_args[] = {
 	{ "path", ARG_PATH, ARG_REQUIRED, NULL, NULL, "dest|destfile|name", "the file" },
-	{ "regexp", ARG_STR, ARG_REQUIRED, NULL, NULL, NULL, "what is replaced; ^ and $ are at lines" },
+	{ "regexp", ARG_STR, ARG_REQUIRED, NULL, NULL, NULL,
+	  "what is replaced; ^ and $ are at lines" },
 	{ "replace", ARG_STR, 0, "", NULL, NULL, "what it becomes; \\1 and \\g<name> are groups" },
 	{ "after", ARG_STR, 0, NULL, NULL, NULL, "only after what this matches" },
 	{ "before", ARG_STR, 0, NULL, NULL, NULL, "only before what this matches" },
@@ -23,8 +24,8 @@ static int replace_probe(const struct mod_call *c, struct probe *p, struct err *
 }
 
 /*
- * The part that after and before leave. \K and the lookahead make the whole match that part, so groups in
- * the user's patterns do not matter.
+ * The part that after and before leave. \K and the lookahead make the whole match that part, so
+ * groups in the user's patterns do not matter.
  */
 static int find_section(const struct mod_call *c, struct str text, struct str *section, bool *found,
 			struct err *e)

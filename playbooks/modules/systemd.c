@@ -52,8 +52,8 @@ static const struct module_arg systemd_args[] = {
 };
 
 /*
- * Prints "stale" when a reload would read something new. systemd touches systemd-units-load whenever
- * it has loaded all units; older ones make the folder of generated units anew.
+ * Prints "stale" when a reload would read something new. systemd touches systemd-units-load
+ * whenever it has loaded all units; older ones make the folder of generated units anew.
  */
 static const char reload_question[] =
 	"r=/run/systemd/systemd-units-load; [ -e $r ] || r=/run/systemd/generator\n"
@@ -267,7 +267,7 @@ static int systemd_check(const struct mod_call *c, const struct answers *an, str
 		answers_command(an, reload_question, &r);
 		w->reload = r.status != 0 || r.out.n > 0;
 	}
-	ch->run = w->reload || w->reexec;
+	ch->run = (w->reload || w->reexec) && !c->check;
 	if (!w->name) {
 		result_set(ch, "name", value_null(ch->a));
 		return 0;
@@ -320,6 +320,12 @@ static int systemd_patch(const struct mod_call *c unused_arg, const struct chang
 	return 0;
 }
 
+static int systemd_finish(const struct mod_call *c unused_arg, const struct script_result *r,
+			  struct changes *ch, struct err *e unused_arg)
+{
+	return change_finish(ch, r);
+}
+
 const struct module module_service = {
 	.name = "service",
 	.doc = "whether a service runs and starts at boot",
@@ -327,6 +333,7 @@ const struct module module_service = {
 	.probe = systemd_probe,
 	.check = systemd_check,
 	.patch = systemd_patch,
+	.finish = systemd_finish,
 };
 
 const struct module module_systemd = {
@@ -337,4 +344,5 @@ const struct module module_systemd = {
 	.probe = systemd_probe,
 	.check = systemd_check,
 	.patch = systemd_patch,
+	.finish = systemd_finish,
 };

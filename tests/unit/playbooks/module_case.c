@@ -150,7 +150,9 @@ static int run_one(struct one *t, struct err *e)
 	const struct value *failed = value_get(t->spec, "failed");
 	const struct module *m = t->call.module;
 
-	if (args_decode(t->a, m->name, m->args, value_get(t->spec, "args"), &t->call.args, e))
+	if (m->flags & MODULE_ANY_ARGS)
+		t->call.args = value_get(t->spec, "args");
+	else if (args_decode(t->a, m->name, m->args, value_get(t->spec, "args"), &t->call.args, e))
 		return -1;
 	probe_init(&t->probe, t->a);
 	if (m->probe && m->probe(&t->call, &t->probe, e))
