@@ -64,15 +64,30 @@ static int write_small(const char *path, const char *text)
 	return fd >= 0 && write(fd, text, n) == (ssize_t)n ? 0 : -1;
 }
 
-int cgroup_enter(const char *id, const char *leaf, struct err *e)
+static int enter_once(const char *path, struct err *e)
 {
-	char path[512], procs[600];
-	if (!group_path(path, sizeof path, id, leaf))
-		return err_set(e, ERR_IO, "no control groups v2 on this machine");
+	char procs[600];
 	if (fs_mkdirs(path, 0755, e))
 		return -1;
 	snprintf(procs, sizeof procs, "%s/cgroup.procs", path);
 	return write_small(procs, "0") ? err_sys(e, "entering the control group %s", path) : 0;
+}
+
+/* The last host of another cluster that ends just now may remove /muster between our making it and
+ * our entering it. */
+int cgroup_enter(const char *id, const char *leaf, struct err *e)
+{
+	char path[512];
+	struct err why = { 0 };
+	if (!group_path(path, sizeof path, id, leaf))
+		return err_set(e, ERR_IO, "no control groups v2 on this machine");
+	for (int i = 0; i < 20; i++) {
+		if (enter_once(path, &why) == 0)
+			return 0;
+		usleep(10000);
+	}
+	*e = why;
+	return -1;
 }
 
 /* Directories below, deepest first. */

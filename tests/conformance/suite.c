@@ -68,7 +68,8 @@ void suite_run(struct suite *s, const char *cluster, suite_fn *fn)
 	struct err e = { 0 };
 	s->fault[0] = '\0';
 	s->a = arena_new("suite");
-	char keys[] = "/tmp/muster-key-XXXXXX";
+	char keys[256];
+	snprintf(keys, sizeof keys, "%s/muster-key-XXXXXX", s->keys_in ? s->keys_in : "/tmp");
 	assert_non_null(mkdtemp(keys));
 	s->keys = keys;
 	s->host_key = new_key(s, "host");

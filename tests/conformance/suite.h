@@ -19,6 +19,7 @@ struct suite {
 	const char *machine_attrs; /* YAML of what a machine wants */
 	const char
 		*changed_attrs; /* the same after a change that needs no replacement; NULL: none */
+	const char *keys_in;	/* folder for the files below; NULL: /tmp */
 	int machines;		/* that the parallel step makes */
 	/* what went wrong; the first stays */
 	char fault[2048];

@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -32,6 +33,7 @@ static struct suite local(void)
 			       .options = options,
 			       .state_dir = dir,
 			       .self = self,
+			       .keys_in = dir,
 			       .machine_attrs = "{image: debian-12}",
 			       .machines = 8 };
 }
@@ -242,6 +244,67 @@ static void settles_half_made(void **state unused_arg)
 	suite_run(&s, "half", cancelled_then_sweep);
 }
 
+/* kill -9 of muster itself, at moments spread over a create; what it left is settled by another. */
+static char crash_token[TOKEN_LEN];
+
+static void crash_make(struct suite *s)
+{
+	struct resources_seen nets = { 0 };
+	struct resource_seen *seen = NULL;
+	struct err e = { 0 };
+	struct resource_want *w = suite_want(s, "machine", "k-0", s->machine_attrs);
+	struct value *deps = value_map(s->a);
+	CHECK(s, suite_type(s, "network")->list(s->p, s->a, &nets, &e) == 0 && nets.v.n == 1);
+	value_set(deps, nets.v.v[0]->addr, nets.v.v[0]->attrs);
+	w->deps = deps;
+	w->token = crash_token;
+	CHECKF(s, suite_type(s, "machine")->create(s->p, s->a, w, &seen, &e) == 0, "%s (%s)", e.msg,
+	       e.hint);
+	CHECK(s, answers(s, seen));
+}
+
+static void crash_settle(struct suite *s)
+{
+	const struct resource_type *t = suite_type(s, "machine");
+	struct resources_seen all = { 0 };
+	struct resource_seen *found = NULL;
+	struct err e = { 0 };
+	CHECKF(s, t->find(s->p, s->a, crash_token, &found, &e) == 0, "%s", e.msg);
+	CHECK(s, !found || answers(s, found));
+	CHECK(s, t->list(s->p, s->a, &all, &e) == 0 && all.v.n == (found ? 1u : 0u));
+	crash_make(s); /* the same token again */
+	all = (struct resources_seen){ 0 };
+	CHECK(s, t->list(s->p, s->a, &all, &e) == 0 && all.v.n == 1);
+	CHECKF(s, t->destroy(s->p, all.v.v[0]->id, &e) == 0, "%s", e.msg);
+}
+
+static void crash_network(struct suite *s)
+{
+	struct value *deps;
+	suite_network(s, &deps);
+}
+
+static void survives_kill(void **state unused_arg)
+{
+	struct suite s = local();
+	NEEDS_MACHINE();
+	suite_run(&s, "kill", crash_network);
+	for (int i = 0; i < 20; i++) {
+		rand_token(crash_token);
+		pid_t pid = fork();
+		assert_true(pid >= 0);
+		if (pid == 0) {
+			suite_run(&s, "kill", crash_make);
+			_exit(0);
+		}
+		usleep((useconds_t)(20000 + i * 30000));
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		suite_run(&s, "kill", crash_settle);
+	}
+	suite_run(&s, "kill", suite_sweep);
+}
+
 /* ---- a real host
  * ---------------------------------------------------------------------------------------- */
 
@@ -405,9 +468,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(strangers),	     cmocka_unit_test(life),
 		cmocka_unit_test(parallel_1),	     cmocka_unit_test(parallel_8),
 		cmocka_unit_test(survives_keeper),   cmocka_unit_test(survives_restart),
-		cmocka_unit_test(settles_half_made), cmocka_unit_test(is_real),
-		cmocka_unit_test(gets_packages),     cmocka_unit_test(parallel_32),
-		cmocka_unit_test(nothing_is_left),
+		cmocka_unit_test(settles_half_made), cmocka_unit_test(survives_kill),
+		cmocka_unit_test(is_real),	     cmocka_unit_test(gets_packages),
+		cmocka_unit_test(parallel_32),	     cmocka_unit_test(nothing_is_left),
 	};
 	env_init(environ);
 	if (argc > 2 && !strcmp(argv[1], "internal"))
