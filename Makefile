@@ -181,7 +181,7 @@ unit: unit-build
 # tests/{cli,plan,conformance,hosts,crash}: *.t scripts (POSIX sh, TAP) and test_*.c programs.
 .PHONY: $(TIERS:%=test-%) $(TIERS:%=test-build-%)
 $(foreach t,$(TIERS),$(eval test-build-$(t): $($(t)_BIN) $(if $(CLI_MAIN),$(MUSTER))))
-test-hosts test-crash: TEST_TIMEOUT = 900
+test-conformance test-hosts test-crash: TEST_TIMEOUT = 900
 test-hosts: RUNTESTS += -k
 test-crash: RUNTESTS += -k
 $(TIERS:%=test-%): test-%: test-build-%
