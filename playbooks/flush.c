@@ -261,6 +261,9 @@ int flush_pending(struct run *r, struct state *s, struct err *e)
 			break;
 		patched = true;
 	}
+	if (from < n)
+		log_debug("%s: %s at '%s'", r->h->name, v.guard ? "the window ends" : "a change failed",
+			  r->pending.v[v.at]->step->name ? r->pending.v[v.at]->step->name : "(no name)");
 	call_forget(r);
 	r->pending_bytes = 0;
 	if (from < n && !v.guard)

@@ -83,6 +83,8 @@ static int run_play(struct run *r, struct err *e)
 		}
 		if (rc == WALK_DONE)
 			return 0;
+		log_debug("%s: asks before '%s'", r->h->name,
+			  r->s.items.step && r->s.items.step->name ? r->s.items.step->name : "(what is next)");
 		/* It stopped for want of an answer; if nothing was left to ask last time, it never
 		 * will be. */
 		if (!asked)
