@@ -185,7 +185,7 @@ static void check_pool(void *arg, const struct spec *s unused_arg, const struct 
 			      "pools." STR_FMT ": provider \"" STR_FMT
 			      "\" makes its machines; hosts is for machines that exist",
 			      STR_ARG(pool->name), STR_ARG(p->name));
-	if (!type->owns_hosts && !has_hosts)
+	if (!type->owns_hosts && !has_hosts && pool->count > 0)
 		err_list_addf(errs, pool->obj.pos, "write hosts: [\"name[1-4].example.org\"]",
 			      "pools." STR_FMT ": provider \"" STR_FMT
 			      "\" makes no machines; the pool needs hosts",
@@ -421,9 +421,9 @@ int session_nodes(struct cli *c, const char *expression, struct names *out, stru
 		return -1;
 	}
 	session_groups(c, &groups, &n_groups);
-	if (select_names(c->a, str_of(c->g.limit), all.v.v, all.v.n, groups, n_groups, &limited,
-			 e) < 0)
+	if (select_names(c->a, str_of(c->g.limit),
+			 &(struct select_from){ all.v.v, all.v.n, groups, n_groups }, &limited, e) < 0)
 		return err_wrap(e, "--limit");
-	return select_names(c->a, str_of(expression), limited.v.v, limited.v.n, groups, n_groups,
-			    out, e);
+	return select_names(c->a, str_of(expression),
+			    &(struct select_from){ limited.v.v, limited.v.n, groups, n_groups }, out, e);
 }

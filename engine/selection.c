@@ -57,7 +57,7 @@ static int choose(struct chooser *c, const char *words, struct map *into, struct
 		map_put(into, str_of(words), c);
 		return 0;
 	}
-	if (select_names(c->a, str_of(words), c->names, c->n_names, c->groups, c->n_groups, &found, e))
+	if (select_names(c->a, str_of(words), &(struct select_from){ c->names, c->n_names, c->groups, c->n_groups }, &found, e))
 		return -1;
 	for (size_t i = 0; i < found.v.n; i++) {
 		const struct selectable *s = map_getc(&c->by_node, found.v.v[i]);

@@ -207,7 +207,7 @@ static const struct value *literal(struct reader *r, struct str s)
 	if (s.n && (isdigit((unsigned char)s.p[0]) || s.p[0] == '-') && !octal && str_to_double(s, &f))
 		return value_float(r->a, f);
 	if (s.n > 1 && strchr("[{('\"", s.p[0]) && strchr("]})'\"", s.p[s.n - 1]) && !template_has_markup(s) &&
-	    template_eval(r->a, s, where, NULL, 0, &v, &ignored) == 0)
+	    template_eval(r->a, (struct template){ s, where }, NULL, 0, &v, &ignored) == 0)
 		return v;
 	return value_str(r->a, s);
 }

@@ -358,7 +358,7 @@ static void name_object(const struct field *rows, void *obj, struct str name)
 {
 	for (; rows->name; rows++)
 		if (rows->flags & FIELD_NAME)
-			*(struct str *)((char *)obj + rows->offset) = name;
+			*(struct str *)(void *)((char *)obj + rows->offset) = name;
 }
 
 static void decode_map_of(struct decoder *d, const struct member *m)
@@ -532,7 +532,7 @@ static void decode_keys(struct decoder *d, const struct field *rows, const struc
 	if (rest) {
 		others = value_map(d->a);
 		others->pos = v->pos;
-		*(const struct value **)((char *)obj + rest->offset) = others;
+		*(const struct value **)(void *)((char *)obj + rest->offset) = others;
 	}
 	for (size_t i = 0; i < v->map.n; i++) {
 		const struct map_entry *en = &v->map.e[i];

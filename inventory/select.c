@@ -252,21 +252,20 @@ static int evaluate(const struct selection *s, struct str text, bool *chosen, st
 	}
 }
 
-int select_names(struct arena *a, struct str expression, const char *const *all, size_t n_all, const struct select_group *groups,
-		 size_t n_groups, struct names *out, struct err *e)
+int select_names(struct arena *a, struct str expression, const struct select_from *from, struct names *out, struct err *e)
 {
-	struct selection s = { .a = a, .all = all, .n = n_all, .groups = groups, .n_groups = n_groups };
-	bool *chosen = arena_array(a, bool, n_all + 1);
+	struct selection s = { .a = a, .all = from->all, .n = from->n, .groups = from->groups, .n_groups = from->n_groups };
+	bool *chosen = arena_array(a, bool, s.n + 1);
 
 	map_init(&s.index, a);
-	for (size_t i = 0; i < n_all; i++)
-		map_put(&s.index, str_of(all[i]), (void *)(uintptr_t)(i + 1));
+	for (size_t i = 0; i < s.n; i++)
+		map_put(&s.index, str_of(s.all[i]), (void *)(uintptr_t)(i + 1));
 	if (!str_trim(expression).n)
-		memset(chosen, true, n_all);
+		memset(chosen, true, s.n);
 	else if (evaluate(&s, expression, chosen, e) < 0)
 		return -1;
-	for (size_t i = 0; i < n_all; i++)
+	for (size_t i = 0; i < s.n; i++)
 		if (chosen[i])
-			VEC_ADD(a, &out->v) = all[i];
+			VEC_ADD(a, &out->v) = s.all[i];
 	return 0;
 }

@@ -14,8 +14,15 @@ struct select_group {
 	size_t n;
 };
 
+/* What to choose from. */
+struct select_from {
+	const char *const *all;
+	size_t n;
+	const struct select_group *groups;
+	size_t n_groups;
+};
+
 /* Chosen names in the order of `all`. Names that match nothing are ERR_USAGE with a suggestion. expression NULL or "": all. */
-must_check int select_names(struct arena *a, struct str expression, const char *const *all, size_t n_all,
-			    const struct select_group *groups, size_t n_groups, struct names *out, struct err *e);
+must_check int select_names(struct arena *a, struct str expression, const struct select_from *from, struct names *out, struct err *e);
 
 #endif

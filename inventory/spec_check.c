@@ -51,7 +51,7 @@ static void check_references(struct checker *c, const struct field *rows, const 
 	for (const struct field *r = rows; r->name; r++) {
 		if (!(r->flags & FIELD_REF))
 			continue;
-		struct str name = *(const struct str *)((const char *)o + r->offset);
+		struct str name = *(const struct str *)(const void *)((const char *)o + r->offset);
 		if (name.p)
 			check_reference(c, r, name, field_pos(rows, o, r->name), path);
 	}
@@ -177,8 +177,10 @@ static void check_password(struct checker *c, const struct spec_pool *p)
 {
 	const struct value *v = p->obj.source ? value_path(p->obj.source, "ssh.become_password") : NULL;
 
-	if (v && v->kind == V_STR && !v->secret)
-		err_list_addf(c->errs, v->pos, "write {{ secret('env:NAME') }}, {{ secret('file:PATH') }} or {{ secret('cmd:COMMAND') }}",
+	if (!v || v->kind != V_STR || v->secret)
+		return;
+	scrub_register(v->s); /* not in the report either, which shows the line */
+	err_list_addf(c->errs, v->pos, "write {{ secret('env:NAME') }}, {{ secret('file:PATH') }} or {{ secret('cmd:COMMAND') }}",
 			      "pools." STR_FMT ".ssh.become_password: a password may not stand in the spec", STR_ARG(p->name));
 }
 

@@ -161,7 +161,7 @@ static struct value *render_text(struct renderer *r, struct value *v, const char
 
 	if (v->unsafe || !template_has_markup(v->s))
 		return v;
-	if (template_render(r->a, v->s, v->pos, &r->scope, TEMPLATE_NATIVE | TEMPLATE_LAZY, &out, &e) < 0) {
+	if (template_render(r->a, template_of(v), &r->scope, TEMPLATE_NATIVE | TEMPLATE_LAZY, &out, &e) < 0) {
 		err_wrap(&e, "%s", path);
 		err_at(&e, v->pos);
 		err_list_add(r->errs, &e);

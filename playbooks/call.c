@@ -37,7 +37,7 @@ static struct str become_password(struct run *r, const struct scope *sc)
 	struct err ignored = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (template_eval(r->a, str_of(names[i]), (struct pos){ 0 }, sc, TEMPLATE_LAZY, &v,
+		if (template_eval(r->a, (struct template){ .text = str_of(names[i]) }, sc, TEMPLATE_LAZY, &v,
 				  &ignored) == 0 &&
 		    v->kind == V_STR && v->s.n) {
 			scrub_register(v->s);
@@ -182,10 +182,11 @@ static void add_entry(struct site *t, struct entry *en)
 	en->before = *t->s;
 	en->lane = t->lane;
 	en->step = t->step;
-	probe_init(&en->probe, r->a);
-	probe_merge(&en->probe, &t->probe);
-	if (en->probe.n)
+	if (!en->probe.n && t->probe.n) {
+		probe_init(&en->probe, r->a);
+		probe_merge(&en->probe, &t->probe);
 		answers_digest(&t->lane->answers, &en->probe, en->digest);
+	}
 	VEC_ADD(r->a, &r->pending) = en;
 }
 
@@ -195,6 +196,13 @@ static int make_patch(struct site *t, struct changes *ch, struct entry **out, st
 	struct patch p;
 	int rc;
 
+	/* The guard's digest is of what was asked; what comes after the patch goes over it. */
+	probe_init(&en->probe, t->r->a);
+	probe_merge(&en->probe, &t->probe);
+	if (en->probe.n)
+		answers_digest(&t->lane->answers, &en->probe, en->digest);
+	ch->predicted = &t->lane->answers;
+	ch->as_root = t->lane->user && strcmp(t->lane->user, "root") == 0;
 	patch_init(&p);
 	rc = t->call.module->patch(&t->call, ch, &p, e);
 	if (!rc)

@@ -391,7 +391,7 @@ static int enter_include(struct run *r, struct state *s, const struct scope *sc,
 
 	oc->quiet = true;
 	if (step->file) {
-		if (template_render(r->w, step->file->s, step->file->pos, sc, TEMPLATE_LAZY, &file,
+		if (template_render(r->w, template_of(step->file), sc, TEMPLATE_LAZY, &file,
 				    &why)) {
 			item_fail(r, oc, why.msg);
 			oc->quiet = false;

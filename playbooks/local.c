@@ -74,7 +74,7 @@ static int run_debug(struct run *r, struct state *s, const struct scope *sc, str
 	if (r->mode == WALK_COLLECT)
 		return 0;
 	if (var && var->kind == V_STR && !template_has_markup(var->s)) {
-		if (template_eval(r->w, var->s, var->pos, sc, TEMPLATE_LAZY, &v, &why))
+		if (template_eval(r->w, template_of(var), sc, TEMPLATE_LAZY, &v, &why))
 			v = value_cstr(r->w, "VARIABLE IS NOT DEFINED!");
 		else if (value_has_unknown(v))
 			return not_known(r, oc);
@@ -139,7 +139,7 @@ static int run_assert(struct run *r, struct state *s, const struct scope *sc, st
 	if (!that)
 		that = value_bool(r->w, true);
 	if (that->kind == V_STR && template_has_markup(that->s) &&
-	    template_render(r->w, that->s, that->pos, sc, TEMPLATE_NATIVE | TEMPLATE_LAZY, &that,
+	    template_render(r->w, template_of(that), sc, TEMPLATE_NATIVE | TEMPLATE_LAZY, &that,
 			    &why))
 		return fail_with(r, oc, &why);
 	for (size_t i = 0; i < (that->kind == V_LIST ? that->list.n : 1); i++) {

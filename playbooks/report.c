@@ -65,7 +65,7 @@ static const char *shown_name(struct run *r, const struct step *step)
 		return step->module ? step->module->name : "include";
 	if (!template_has_markup(str_of(step->name)))
 		return step->name;
-	if (template_render(r->a, str_of(step->name), step->pos,
+	if (template_render(r->a, (struct template){ str_of(step->name), step->pos },
 			    scope_build(r, &r->s, step, NULL, &scopes), TEMPLATE_LAZY, &v,
 			    &ignored) ||
 	    v->kind != V_STR)

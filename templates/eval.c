@@ -656,8 +656,8 @@ const struct value *eval_value(struct eval *ev, const struct node *n)
 	return v->s.n ? undefined_fault(ev, n, v) : value_cstr(ev->a, "");
 }
 
-void eval_init(struct eval *ev, struct arena *a, struct str text, struct pos where, const struct scope *scope, struct err *e)
+void eval_init(struct eval *ev, struct arena *a, struct str text, struct pos where, const struct scope *scope)
 {
-	*ev = (struct eval){ .a = a, .scope = scope, .text = text, .where = where, .e = e };
+	*ev = (struct eval){ .a = a, .scope = scope, .text = text, .where = where };
 	ev->host = (struct call_host){ .arg = ev, .filter = host_filter, .test = host_test };
 }

@@ -8,7 +8,7 @@
 
 #include "templates/ast.h"
 #include "templates/call.h"
-#include "templates/templates.h"
+#include "templates/scope.h"
 
 #define EVAL_MAX_STEPS 1000000
 #define EVAL_MAX_DEPTH 200
@@ -47,7 +47,7 @@ struct eval {
 	struct err *e;
 };
 
-void eval_init(struct eval *ev, struct arena *a, struct str text, struct pos where, const struct scope *scope, struct err *e);
+void eval_init(struct eval *ev, struct arena *a, struct str text, struct pos where, const struct scope *scope); /* the caller adds flags, frame, bounds, e */
 /* NULL after a fault. Soft: undefined names give V_UNDEFINED. */
 const struct value *eval_value(struct eval *ev, const struct node *n);
 const struct value *eval_soft(struct eval *ev, const struct node *n);

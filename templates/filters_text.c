@@ -308,19 +308,19 @@ static const struct value *f_regex_replace(struct call *c)
 	struct regex *r = compile(c, 0, 2, 3);
 
 	buf_init(&b, OPS_MAX_TEXT);
-	if (!r || regex_replace(c->a, r, op_text(c->a, c->self), call_text(c, 1, ""), 0, &b, c->e) < 0)
+	if (!r || regex_replace(r, op_text(c->a, c->self), call_text(c, 1, ""), 0, &b, c->e) < 0)
 		return NULL;
 	return value_str(c->a, buf_str(&b));
 }
 
 /* "\\1" or "\\g<name>" to a group's number; -1: neither. */
-static int wanted_group(struct call *c, struct regex *r, struct str s)
+static int wanted_group(const struct regex *r, struct str s)
 {
 	int64_t n;
 
 	if (str_starts(s, "\\g<") && str_ends(s, ">")) {
 		struct str name = str_sub(s, 3, s.n - 1);
-		return str_to_int(name, &n) ? (int)n : regex_group(r, c->a, name);
+		return str_to_int(name, &n) ? (int)n : regex_group(r, name);
 	}
 	return s.n > 1 && s.p[0] == '\\' && str_to_int(str_sub(s, 1, SIZE_MAX), &n) ? (int)n : -1;
 }
@@ -337,12 +337,12 @@ static const struct value *f_regex_search(struct call *c)
 	if (value_get_bool(c->kwargs, "multiline", false))
 		flags |= REGEX_MULTILINE;
 	struct regex *r = regex_new(c->a, call_text(c, 0, ""), flags, c->e);
-	if (!r || regex_find(c->a, r, op_text(c->a, c->self), 0, &m, &found, c->e) < 0)
+	if (!r || regex_find(r, op_text(c->a, c->self), 0, &m, &found, c->e) < 0)
 		return NULL;
 	if (!found)
 		return value_null(c->a);
 	for (size_t i = 1; i < c->args->list.n; i++) {
-		int n = wanted_group(c, r, op_text(c->a, c->args->list.v[i]));
+		int n = wanted_group(r, op_text(c->a, c->args->list.v[i]));
 		if (n < 0 || (size_t)n >= m.n)
 			return call_fault(c, "the pattern has no group \"" STR_FMT "\"", STR_ARG(op_text(c->a, c->args->list.v[i])));
 		value_add(c->a, groups, m.group[n].p ? value_str(c->a, m.group[n]) : value_null(c->a));
@@ -360,7 +360,7 @@ static const struct value *f_regex_findall(struct call *c)
 
 	while (r && from <= s.n) {
 		struct regex_match m;
-		if (regex_find(c->a, r, s, from, &m, &found, c->e) < 0)
+		if (regex_find(r, s, from, &m, &found, c->e) < 0)
 			return NULL;
 		if (!found)
 			break;

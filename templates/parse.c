@@ -8,6 +8,7 @@
 #include <ctype.h>
 
 #include "templates/parse_expr.h"
+#include "templates/scope.h"
 
 struct tag_end {
 	bool strip; /* "-%}": the white space that follows goes */
@@ -387,16 +388,15 @@ static struct node *parse_body(struct builder *b, const char *ends, uint32_t ope
 	return body;
 }
 
-int parse_template(struct arena *a, struct str text, struct pos where, bool trim_blocks, bool keep_newline, struct node **out,
-		   struct err *e)
+int parse_template(struct arena *a, struct str text, struct pos where, unsigned flags, struct node **out, struct err *e)
 {
-	struct builder b = { .trim_blocks = trim_blocks };
+	struct builder b = { .trim_blocks = flags & TEMPLATE_TRIM_BLOCKS };
 
 	if (text.n > TEMPLATE_MAX_TEXT) {
 		err_set(e, ERR_SPEC, "a template may have at most 16 MiB of text");
 		return err_at(e, where);
 	}
-	if (!keep_newline && text.n && text.p[text.n - 1] == '\n')
+	if (!(flags & TEMPLATE_KEEP_NEWLINE) && text.n && text.p[text.n - 1] == '\n')
 		text.n -= text.n > 1 && text.p[text.n - 2] == '\r' ? 2 : 1;
 	parser_init(&b.p, a, text, where, e);
 	*out = parse_body(&b, NULL, 0, NULL);

@@ -5,8 +5,8 @@
 
 #include "templates/ast.h"
 
-/* A template: N_BODY. trim_blocks: drop the newline after a block tag; keep_newline: keep the one at the very end. */
-must_check int parse_template(struct arena *a, struct str text, struct pos where, bool trim_blocks, bool keep_newline,
-			      struct node **out, struct err *e);
+/* A template: N_BODY. flags: TEMPLATE_TRIM_BLOCKS and TEMPLATE_KEEP_NEWLINE count. */
+must_check int parse_template(struct arena *a, struct str text, struct pos where, unsigned flags, struct node **out,
+			      struct err *e);
 
 #endif

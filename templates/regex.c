@@ -12,6 +12,7 @@
 #define MATCH_LIMIT 2000000
 
 struct regex {
+	struct arena *a; /* its own, and of the groups it finds */
 	pcre2_code *code;
 	pcre2_match_data *data;
 	pcre2_match_context *context;
@@ -42,6 +43,7 @@ struct regex *regex_new(struct arena *a, struct str pattern, unsigned flags, str
 		err_set(e, ERR_SPEC, "the pattern is longer than 32 KiB");
 		return NULL;
 	}
+	r->a = a;
 	r->code = pcre2_compile((PCRE2_SPTR)(pattern.p ? pattern.p : ""), pattern.n, options, &code, &at, NULL);
 	if (!r->code) {
 		pcre2_get_error_message(code, words, sizeof words);
@@ -57,7 +59,7 @@ struct regex *regex_new(struct arena *a, struct str pattern, unsigned flags, str
 	return r;
 }
 
-int regex_find(struct arena *a, struct regex *r, struct str text, size_t from, struct regex_match *m, bool *found, struct err *e)
+int regex_find(struct regex *r, struct str text, size_t from, struct regex_match *m, bool *found, struct err *e)
 {
 	const char *p = text.p ? text.p : "";
 	int n = pcre2_match(r->code, (PCRE2_SPTR)p, text.n, from, 0, r->data, r->context);
@@ -72,7 +74,7 @@ int regex_find(struct arena *a, struct regex *r, struct str text, size_t from, s
 	const PCRE2_SIZE *v = pcre2_get_ovector_pointer(r->data);
 	/* Groups after the last one that took part count too. */
 	m->n = pcre2_get_ovector_count(r->data);
-	m->group = arena_array(a, struct str, m->n);
+	m->group = arena_array(r->a, struct str, m->n);
 	for (size_t i = 0; i < m->n; i++)
 		if (i < (size_t)n && v[2 * i] != PCRE2_UNSET)
 			m->group[i] = (struct str){ p + v[2 * i], v[2 * i + 1] - v[2 * i] };
@@ -81,15 +83,15 @@ int regex_find(struct arena *a, struct regex *r, struct str text, size_t from, s
 	return 0;
 }
 
-int regex_group(const struct regex *r, struct arena *a, struct str name)
+int regex_group(const struct regex *r, struct str name)
 {
-	int n = pcre2_substring_number_from_name(r->code, (PCRE2_SPTR)str_cstr(a, name));
+	int n = pcre2_substring_number_from_name(r->code, (PCRE2_SPTR)str_cstr(r->a, name));
 
 	return n > 0 ? n : -1;
 }
 
 /* After a backslash in the replacement: \1, \g<name>, \n, \\. Gives the bytes used. */
-static size_t add_reference(struct arena *a, struct regex *r, struct str with, const struct regex_match *m, struct buf *out)
+static size_t add_reference(struct regex *r, struct str with, const struct regex_match *m, struct buf *out)
 {
 	char c = with.n ? with.p[0] : '\\';
 	int64_t number = -1;
@@ -103,7 +105,7 @@ static size_t add_reference(struct arena *a, struct regex *r, struct str with, c
 		struct str name = str_sub(with, 2, str_find_char(with, '>'));
 		used = name.n + 3;
 		if (!str_to_int(name, &number))
-			number = regex_group(r, a, name);
+			number = regex_group(r, name);
 	} else {
 		static const char from[] = "ntr", to[] = "\n\t\r";
 		const char *known = memchr(from, c, 3);
@@ -115,7 +117,7 @@ static size_t add_reference(struct arena *a, struct regex *r, struct str with, c
 	return used;
 }
 
-static void add_replacement(struct arena *a, struct regex *r, struct str with, const struct regex_match *m, struct buf *out)
+static void add_replacement(struct regex *r, struct str with, const struct regex_match *m, struct buf *out)
 {
 	while (with.n) {
 		size_t slash = str_find_char(with, '\\');
@@ -123,23 +125,23 @@ static void add_replacement(struct arena *a, struct regex *r, struct str with, c
 		if (slash == SIZE_MAX)
 			return;
 		with = str_sub(with, slash + 1, SIZE_MAX);
-		with = str_sub(with, add_reference(a, r, with, m, out), SIZE_MAX);
+		with = str_sub(with, add_reference(r, with, m, out), SIZE_MAX);
 	}
 }
 
-int regex_replace(struct arena *a, struct regex *r, struct str text, struct str with, int64_t count, struct buf *out, struct err *e)
+int regex_replace(struct regex *r, struct str text, struct str with, int64_t count, struct buf *out, struct err *e)
 {
 	size_t done = 0, from = 0;
 	bool found;
 
 	for (int64_t n = 0; (count <= 0 || n < count) && from <= text.n; n++) {
 		struct regex_match m;
-		if (regex_find(a, r, text, from, &m, &found, e) < 0)
+		if (regex_find(r, text, from, &m, &found, e) < 0)
 			return -1;
 		if (!found)
 			break;
 		buf_addstr(out, str_sub(text, done, m.begin));
-		add_replacement(a, r, with, &m, out);
+		add_replacement(r, with, &m, out);
 		done = m.end;
 		from = m.end;
 		if (m.end == m.begin) { /* an empty match: step over one character */

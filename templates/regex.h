@@ -19,11 +19,11 @@ struct regex_match {
 };
 
 /* *found; -1 when it takes too many steps. Groups point into `text`. */
-must_check int regex_find(struct arena *a, struct regex *r, struct str text, size_t from, struct regex_match *m, bool *found, struct err *e);
+must_check int regex_find(struct regex *r, struct str text, size_t from, struct regex_match *m, bool *found, struct err *e);
 /* The number of a named group, or -1. */
-int regex_group(const struct regex *r, struct arena *a, struct str name);
+int regex_group(const struct regex *r, struct str name);
 /* Every match replaced; `with` knows \1, \g<1>, \g<name>. count 0: all. */
-must_check int regex_replace(struct arena *a, struct regex *r, struct str text, struct str with, int64_t count, struct buf *out,
+must_check int regex_replace(struct regex *r, struct str text, struct str with, int64_t count, struct buf *out,
 			     struct err *e);
 
 #endif

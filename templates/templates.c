@@ -5,18 +5,9 @@
 #include "templates/parse.h"
 #include "templates/parse_expr.h"
 
-bool template_has_markup(struct str text)
-{
-	for (size_t i = 0; i + 1 < text.n; i++)
-		if (text.p[i] == '{' && (text.p[i + 1] == '{' || text.p[i + 1] == '%' || text.p[i + 1] == '#'))
-			return true;
-	return false;
-}
-
 static int parse(struct eval *ev, struct node **body)
 {
-	return parse_template(ev->a, ev->text, ev->where, ev->flags & TEMPLATE_TRIM_BLOCKS, ev->flags & TEMPLATE_KEEP_NEWLINE, body,
-			      ev->e);
+	return parse_template(ev->a, ev->text, ev->where, ev->flags, body, ev->e);
 }
 
 /* A text in a variable: a native template in the same scope, without the names of the text that uses it. */
@@ -27,7 +18,8 @@ static const struct value *render_inner(struct eval *outer, const struct value *
 	struct eval ev;
 
 	map_init(&names.vars, outer->a);
-	eval_init(&ev, outer->a, text->s, text->pos, outer->scope, outer->e);
+	eval_init(&ev, outer->a, text->s, text->pos, outer->scope);
+	ev.e = outer->e;
 	ev.frame = &names;
 	ev.flags = TEMPLATE_LAZY;
 	ev.bounds = outer->bounds;
@@ -56,21 +48,23 @@ static int run(struct eval *ev, unsigned flags, bool is_expression, const struct
 	return *out ? 0 : -1;
 }
 
-int template_render(struct arena *a, struct str text, struct pos where, const struct scope *scope, unsigned flags,
-		    const struct value **out, struct err *e)
+int template_render(struct arena *a, struct template t, const struct scope *scope, unsigned flags, const struct value **out,
+		    struct err *e)
 {
 	struct eval ev;
 
-	eval_init(&ev, a, text, where, scope, e);
+	eval_init(&ev, a, t.text, t.where, scope);
+	ev.e = e;
 	return run(&ev, flags, false, out);
 }
 
-int template_eval(struct arena *a, struct str expression, struct pos where, const struct scope *scope, unsigned flags,
-		  const struct value **out, struct err *e)
+int template_eval(struct arena *a, struct template t, const struct scope *scope, unsigned flags, const struct value **out,
+		  struct err *e)
 {
 	struct eval ev;
 
-	eval_init(&ev, a, expression, where, scope, e);
+	eval_init(&ev, a, t.text, t.where, scope);
+	ev.e = e;
 	return run(&ev, flags, true, out);
 }
 
@@ -95,7 +89,7 @@ static int render_key(struct arena *a, const struct map_entry *en, const struct 
 	*out = en->key;
 	if (!template_has_markup(en->key))
 		return 0;
-	if (template_render(a, en->key, en->pos, scope, flags & ~(unsigned)TEMPLATE_NATIVE, &key, e) < 0)
+	if (template_render(a, (struct template){ en->key, en->pos }, scope, flags & ~(unsigned)TEMPLATE_NATIVE, &key, e) < 0)
 		return -1;
 	if (key->kind != V_STR || key->secret) {
 		err_set(e, ERR_SPEC, key->secret ? "a secret cannot be a key" : "a key must be known before apply");
@@ -132,7 +126,7 @@ int template_render_value(struct arena *a, const struct value *v, const struct s
 	if (!needs_rendering(v))
 		return 0;
 	if (v->kind == V_STR) {
-		if (template_render(a, v->s, v->pos, scope, flags | TEMPLATE_NATIVE, out, e) < 0)
+		if (template_render(a, template_of(v), scope, flags | TEMPLATE_NATIVE, out, e) < 0)
 			return err_at(e, v->pos);
 		/* Where it was written is where the user looks. */
 		struct value *copy = arena_obj(a, struct value);
@@ -161,7 +155,7 @@ int template_check(struct str text, struct pos where, struct err *e)
 	struct arena *a scoped(arena_freep) = arena_new("template check");
 	struct node *body;
 
-	return parse_template(a, text, where, false, false, &body, e);
+	return parse_template(a, text, where, 0, &body, e);
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -213,7 +207,7 @@ int template_names(struct arena *a, struct str text, bool is_expression, struct 
 
 	map_init(&w.bound, a);
 	if (is_expression ? parse_expression(a, text, nowhere, &n, e) < 0 :
-			    parse_template(a, text, nowhere, false, false, &n, e) < 0)
+			    parse_template(a, text, nowhere, 0, &n, e) < 0)
 		return -1;
 	collect_bound(&w, n);
 	collect_names(&w, n);

@@ -246,7 +246,7 @@ static const struct value *matches(struct call *c, enum where where, int ignorec
 	flags |= call_flag(c, ignorecase, false) ? REGEX_IGNORECASE : 0;
 	flags |= call_flag(c, multiline, false) ? REGEX_MULTILINE : 0;
 	struct regex *r = regex_new(c->a, call_text(c, 0, ""), flags, c->e);
-	if (!r || regex_find(c->a, r, op_text(c->a, c->self), 0, &m, &found, c->e) < 0)
+	if (!r || regex_find(r, op_text(c->a, c->self), 0, &m, &found, c->e) < 0)
 		return NULL;
 	return answer(c, found);
 }

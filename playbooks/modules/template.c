@@ -70,7 +70,7 @@ static int render(const struct mod_call *c, struct content *w, struct err *e)
 		return err_at(e, c->pos);
 	before = text.n;
 	if (read_header(&text, &flags, e) ||
-	    template_render(c->a, text, (struct pos){ path, before == text.n ? 1 : 2, 1 }, c->scope,
+	    template_render(c->a, (struct template){ text, { path, before == text.n ? 1 : 2, 1 } }, c->scope,
 			    flags, &out, e))
 		return err_at(e, (struct pos){ path, 1, 1 });
 	if (value_has_unknown(out))
@@ -125,7 +125,7 @@ static int check_template(const struct mod_call *c, const struct answers *an, st
 static int template_patch(const struct mod_call *c, const struct changes *ch, struct patch *p,
 			  struct err *e unused_arg)
 {
-	content_patch(c, ch->want, p);
+	content_patch(c, ch->want, ch, p);
 	return 0;
 }
 

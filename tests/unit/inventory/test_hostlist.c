@@ -144,7 +144,7 @@ static const char *chosen(const char *expression)
 	struct names n = { 0 };
 	struct err e = { 0 };
 
-	if (select_names(a, str_of(expression), all, ARRAY_LEN(all), groups, ARRAY_LEN(groups), &n, &e) < 0)
+	if (select_names(a, str_of(expression), &(struct select_from){ all, ARRAY_LEN(all), groups, ARRAY_LEN(groups) }, &n, &e) < 0)
 		return arena_printf(a, "%d: %s|%s", e.pos.col, e.msg, e.hint);
 	return joined(&n);
 }

@@ -24,7 +24,7 @@ static int check_case(struct arena *a, const struct value *c, const struct scope
 	const struct value *want = c->list.v[1], *got;
 	struct err e = { 0 };
 	struct pos where = { "case", 1, 1 };
-	int rc = template_render(a, text, where, scope, 0, &got, &e);
+	int rc = template_render(a, (struct template){ text, where }, scope, 0, &got, &e);
 
 	if (rc < 0 && want->kind == V_NULL && e.kind == ERR_SPEC && e.pos.line > 0)
 		return 0;
