@@ -369,7 +369,7 @@ int args_parse_kv(struct arena *a, const struct module_arg *rows, const struct v
 {
 	struct value *map = value_map(a);
 	struct str s = str_trim(text->s);
-	struct buf words scoped(buf_fini);
+	struct buf words scoped(buf_fini) = { 0 };
 
 	buf_init(&words, BUF_MAX_DEFAULT);
 	map->pos = text->pos;

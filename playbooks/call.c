@@ -37,8 +37,8 @@ static struct str become_password(struct run *r, const struct scope *sc)
 	struct err ignored = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (template_eval(r->a, (struct template){ .text = str_of(names[i]) }, sc, TEMPLATE_LAZY, &v,
-				  &ignored) == 0 &&
+		if (template_eval(r->a, (struct template){ .text = str_of(names[i]) }, sc,
+				  TEMPLATE_LAZY, &v, &ignored) == 0 &&
 		    v->kind == V_STR && v->s.n) {
 			scrub_register(v->s);
 			return v->s;
@@ -142,7 +142,8 @@ static int open_call(struct site *t, struct err *e)
 				     .src_dirs = src_dirs(r, t->step) };
 	if (t->call.module->flags & MODULE_ANY_ARGS)
 		t->call.args = raw;
-	else if (args_decode(r->w, t->call.module->name, t->call.module->args, raw, &t->call.args, e))
+	else if (args_decode(r->w, t->call.module->name, t->call.module->args, raw, &t->call.args,
+			     e))
 		return err_at(e, t->step->pos);
 	if (check && SCOPE_FLAG(r, t->step, check_mode, t->sc, &on, e))
 		return -1;
@@ -224,7 +225,7 @@ static int run_script(struct site *t, struct changes *ch, struct err *e)
 {
 	struct script_result res = { 0 };
 	const struct value *environment;
-	struct buf b scoped(buf_wipe);
+	struct buf b scoped(buf_wipe) = { 0 };
 	struct patch p;
 	int rc;
 

@@ -194,7 +194,7 @@ void attrs_patch_word(struct patch *p, const struct attrs *at, const char *word,
 
 void attrs_patch(struct patch *p, const struct attrs *at, const char *path, bool no_follow)
 {
-	struct buf word scoped(buf_fini);
+	struct buf word scoped(buf_fini) = { 0 };
 
 	buf_init(&word, BUF_MAX_DEFAULT);
 	proc_quote(&word, str_of(path));
@@ -231,6 +231,36 @@ void attrs_result(struct changes *ch, const struct attrs *at, const struct path_
 	result_set(ch, "group", name_value(ch->a, at->set_group, fresh, at->group, now->group));
 	result_set(ch, "uid", id_value(ch->a, at->set_owner, fresh, at->owner, now->uid));
 	result_set(ch, "gid", id_value(ch->a, at->set_group, fresh, at->group, now->gid));
+}
+
+/* ---- predictions ---- */
+
+void predict(const struct changes *ch, enum probe_kind kind, const char *key, struct str payload)
+{
+	if (ch->predicted)
+		answers_put(ch->predicted, &(struct probe_req){ .kind = kind, .key = str_of(key) },
+			    payload);
+}
+
+void predict_file(const struct changes *ch, const struct predicted_file *f)
+{
+	struct probe_req content = { PROBE_CONTENT, str_of(f->path), PATH_CONTENT_MAX, STR_NONE };
+	struct buf b scoped(buf_wipe) = { 0 };
+	const char *stat;
+	char sum[SHA256_HEX];
+
+	if (!ch->predicted || f->uid < 0 || f->gid < 0 || f->content.n > PATH_CONTENT_MAX)
+		return;
+	stat = arena_printf(ch->a, "%x %" PRId64 " %" PRId64 " %zu %s %s %s", 0100000u | f->mode,
+			    f->uid, f->gid, f->content.n, f->owner, f->group, f->path);
+	predict(ch, PROBE_STAT, f->path, str_of(stat));
+	predict(ch, PROBE_STATL, f->path, str_of(stat));
+	sha256_hex(f->content, sum);
+	predict(ch, PROBE_SHA256, f->path, str_of(arena_printf(ch->a, "%s  %s", sum, f->path)));
+	buf_init(&b, BUF_MAX_DEFAULT);
+	buf_addc(&b, '+');
+	buf_addstr(&b, f->content);
+	answers_put(ch->predicted, &content, buf_str(&b));
 }
 
 /* ---- sources ---- */

@@ -82,12 +82,35 @@ int content_check(const struct mod_call *c, const struct answers *an, struct con
 	return 0;
 }
 
-void content_patch(const struct mod_call *c, const struct content *w, struct patch *p)
+/* A file that is there keeps what isn't asked to change; of a new one the owner is only known if
+ * root makes it. */
+static void predict_content(const struct content *w, const struct changes *ch)
+{
+	struct predicted_file f = { .path = w->path, .content = w->content, .mode = w->at.mode };
+
+	if (w->now.type == PATH_NONE && ch->as_root && !w->at.set_owner && !w->at.set_group &&
+	    !w->secret) {
+		f.owner = f.group = "root";
+		predict_file(ch, &f);
+		return;
+	}
+	if (w->now.type != PATH_FILE || w->at.set_owner || w->at.set_group || w->secret)
+		return;
+	f.uid = w->now.uid;
+	f.gid = w->now.gid;
+	f.owner = str_cstr(ch->a, w->now.owner);
+	f.group = str_cstr(ch->a, w->now.group);
+	predict_file(ch, &f);
+}
+
+void content_patch(const struct mod_call *c, const struct content *w, const struct changes *ch,
+		   struct patch *p)
 {
 	if (!w->write) {
 		attrs_patch(p, &w->at, w->path, false);
 		return;
 	}
+	predict_content(w, ch);
 	patch_put(p, &(struct patch_file){ .path = w->path,
 					   .content = w->content,
 					   .set_mode = w->at.set_mode,

@@ -32,7 +32,8 @@ must_check int content_check(const struct mod_call *c, const struct answers *an,
 /* For edited files: content, digest and stat are read into w->now first. Fails the task if it is
  * too large or no file. */
 must_check int content_fetch(const struct answers *an, struct content *w, struct changes *ch);
-void content_patch(const struct mod_call *c, const struct content *w, struct patch *p);
+void content_patch(const struct mod_call *c, const struct content *w, const struct changes *ch,
+		   struct patch *p);
 
 /* Rows that content_patch reads. */
 #define ARG_CONTENT_ROWS                                                                      \

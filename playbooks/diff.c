@@ -195,7 +195,7 @@ const char *diff_unified(struct arena *a, struct str before, struct str after,
 			 const char *before_name, const char *after_name)
 {
 	struct arena *tmp scoped(arena_freep) = NULL;
-	struct buf b scoped(buf_wipe);
+	struct buf b scoped(buf_wipe) = { 0 };
 	struct lines x = { { 0 } }, y = { { 0 } };
 	struct hunks h = { { 0 } };
 
@@ -214,7 +214,7 @@ const char *diff_unified(struct arena *a, struct str before, struct str after,
 		put_group(&b, &x, &y, h.v.v + i, j - i);
 	}
 	if (b.overflow) {
-		struct buf cut scoped(buf_wipe);
+		struct buf cut scoped(buf_wipe) = { 0 };
 		buf_init(&cut, DIFF_OUT_MAX + 64);
 		buf_addstr(&cut, buf_str(&b));
 		buf_adds(&cut, "\n(the rest of the diff is left out)\n");

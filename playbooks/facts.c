@@ -295,7 +295,7 @@ static void read_mem(struct reading *r, struct str line)
 static struct value *interface_of(struct reading *r, struct str name)
 {
 	struct value *list = value_get(r->facts, "interfaces"), *v;
-	struct buf key scoped(buf_fini);
+	struct buf key scoped(buf_fini) = { 0 };
 
 	name = str_sub(name, 0, str_find_char(name, '@'));
 	buf_init(&key, 256);

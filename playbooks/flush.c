@@ -40,7 +40,7 @@ static bool is_env_name(struct str s)
 
 void flush_environment(struct buf *b, const struct value *environment)
 {
-	struct buf text scoped(buf_wipe);
+	struct buf text scoped(buf_wipe) = { 0 };
 
 	buf_init(&text, BUF_MAX_DEFAULT);
 	for (size_t i = 0; environment && i < environment->map.n; i++) {
@@ -121,7 +121,7 @@ struct verdict {
 
 static int read_output(struct run *r, struct str *rest, struct str *out, struct err *e)
 {
-	struct buf b scoped(buf_wipe), text scoped(buf_wipe);
+	struct buf b scoped(buf_wipe) = { 0 }, text scoped(buf_wipe) = { 0 };
 	struct str line;
 
 	buf_init(&b, 4 * OUTPUT_MAX);
@@ -210,7 +210,7 @@ static int fail_entry(struct run *r, struct state *s, const struct verdict *v, s
 static int send_group(struct run *r, size_t from, size_t to, bool patched, struct verdict *v,
 		      struct err *e)
 {
-	struct buf b scoped(buf_wipe);
+	struct buf b scoped(buf_wipe) = { 0 };
 	struct script_result res = { 0 };
 	struct lane *lane = r->pending.v[from]->lane;
 
@@ -262,8 +262,10 @@ int flush_pending(struct run *r, struct state *s, struct err *e)
 		patched = true;
 	}
 	if (from < n)
-		log_debug("%s: %s at '%s'", r->h->name, v.guard ? "the window ends" : "a change failed",
-			  r->pending.v[v.at]->step->name ? r->pending.v[v.at]->step->name : "(no name)");
+		log_debug("%s: %s at '%s'", r->h->name,
+			  v.guard ? "the window ends" : "a change failed",
+			  r->pending.v[v.at]->step->name ? r->pending.v[v.at]->step->name
+							 : "(no name)");
 	call_forget(r);
 	r->pending_bytes = 0;
 	if (from < n && !v.guard)

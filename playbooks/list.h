@@ -20,6 +20,7 @@ extern const struct module module_slurp;
 /* packages and services */
 extern const struct module module_apt;
 extern const struct module module_package;
+extern const struct module module_apt_repository;
 extern const struct module module_service;
 extern const struct module module_systemd;
 /* accounts */
@@ -29,6 +30,8 @@ extern const struct module module_authorized_key;
 /* the kernel and the host's name */
 extern const struct module module_sysctl;
 extern const struct module module_hostname;
+extern const struct module module_modprobe;
+extern const struct module module_timezone;
 /* commands */
 extern const struct module module_command;
 extern const struct module module_shell;

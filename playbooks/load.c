@@ -50,7 +50,7 @@ static void look_for_facts(struct loader *l, struct str bytes)
 static void roll_digest(struct loader *l, const char *path, struct str bytes)
 {
 	const char *name = strrchr(path, '/');
-	struct buf b scoped(buf_fini);
+	struct buf b scoped(buf_fini) = { 0 };
 	char sum[SHA256_HEX];
 
 	buf_init(&b, 8192);
@@ -196,7 +196,7 @@ static struct play *new_play(struct loader *l, struct pos pos, const char *dir)
 
 static const char *hosts_text(struct loader *l, const struct value *v)
 {
-	struct buf b scoped(buf_fini);
+	struct buf b scoped(buf_fini) = { 0 };
 
 	buf_init(&b, BUF_MAX_DEFAULT);
 	for (size_t i = 0; v->kind == V_LIST && i < v->list.n; i++) {

@@ -77,7 +77,7 @@ static const struct value *tag_list(struct loader *l, const struct value *v)
 	const struct value *in = load_list_of(l, v);
 
 	for (size_t i = 0; in && i < in->list.n; i++) {
-		struct buf b scoped(buf_fini);
+		struct buf b scoped(buf_fini) = { 0 };
 		struct str rest, part;
 		buf_init(&b, 4096);
 		value_print(&b, in->list.v[i]);

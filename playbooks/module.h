@@ -59,9 +59,12 @@ struct changes {
 		result; /* a map: what register holds; unknown values: only known after the patch */
 	bool failed;
 	bool skipped;
-	bool run;	 /* actions: patch is to be run */
-	const char *msg; /* why it failed or was skipped */
-	void *want;	 /* check's word to patch, in the arena */
+	bool run;		   /* actions: patch is to be run */
+	const char *msg;	   /* why it failed or was skipped */
+	void *want;		   /* check's word to patch, in the arena */
+	bool as_root;		   /* who will make the patch */
+	struct answers *predicted; /* by patch: what the host will answer afterwards (predict_file);
+				      NULL: nobody asks */
 };
 
 /* Returned by probe beside 0 and -1: what it needs to know first is not known yet (an unknown value
@@ -139,6 +142,20 @@ void attrs_patch_word(struct patch *p, const struct attrs *at, const char *word,
 /* mode, owner, group, uid, gid, size, state of a path after the change, as Ansible's results have
  * them. */
 void attrs_result(struct changes *ch, const struct attrs *at, const struct path_info *now);
+
+/*
+ * What a patch leaves behind, so that later tasks of the window decide on it. A wrong prediction does
+ * no harm: the guard of the task that relied on it stops the window there, and it is decided anew.
+ */
+struct predicted_file {
+	const char *path;
+	struct str content;
+	unsigned mode;
+	int64_t uid, gid; /* below 0: not known, then nothing is predicted */
+	const char *owner, *group;
+};
+void predict_file(const struct changes *ch, const struct predicted_file *f);
+void predict(const struct changes *ch, enum probe_kind kind, const char *key, struct str payload);
 
 /* ---- sources on the controller ---- */
 /* Looks for `name` in each of src_dirs/`sub`, then src_dirs itself; an absolute name is taken as it

@@ -74,7 +74,7 @@ void patch_prelude(struct buf *b)
 /* "visudo -cf %s" to "visudo -cf "$muster_tmp"". */
 static void quote_validate(struct buf *b, const char *validate)
 {
-	struct buf cmd scoped(buf_fini);
+	struct buf cmd scoped(buf_fini) = { 0 };
 	struct str s = str_of(validate);
 	size_t at;
 

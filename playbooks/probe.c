@@ -207,7 +207,7 @@ static int read_line(struct section *s, struct arena *a, struct str line, struct
 static int read_block(struct section *s, struct arena *a, struct str line, struct str *rest,
 		      struct err *e)
 {
-	struct buf b scoped(buf_wipe), decoded scoped(buf_wipe);
+	struct buf b scoped(buf_wipe) = { 0 }, decoded scoped(buf_wipe) = { 0 };
 	size_t i;
 
 	buf_init(&b, BUF_MAX_DEFAULT);
@@ -455,7 +455,7 @@ static int by_bytes(const void *x, const void *y)
 void answers_digest(const struct answers *an, const struct probe *p, char hex[SHA256_HEX])
 {
 	struct arena *a scoped(arena_freep) = arena_new("answers_digest");
-	struct buf b scoped(buf_wipe);
+	struct buf b scoped(buf_wipe) = { 0 };
 	struct lines l = { { 0 } };
 
 	buf_init(&b, BUF_MAX_DEFAULT);

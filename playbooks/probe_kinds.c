@@ -102,7 +102,7 @@ static void add_swapped(struct buf *b, struct str s)
 static void emit_sysctl(struct buf *b, struct probe_req *const *reqs, size_t n,
 			size_t base unused_arg)
 {
-	struct buf path scoped(buf_fini);
+	struct buf path scoped(buf_fini) = { 0 };
 
 	buf_init(&path, 4096);
 	buf_adds(b, "grep -H '' --");
@@ -120,7 +120,7 @@ static void emit_sysctl(struct buf *b, struct probe_req *const *reqs, size_t n,
 static void keys_sysctl(struct arena *a, struct str line, struct str *key,
 			struct str *also unused_arg)
 {
-	struct buf b scoped(buf_fini);
+	struct buf b scoped(buf_fini) = { 0 };
 
 	buf_init(&b, 4096);
 	if (str_starts(line, PROC_SYS))

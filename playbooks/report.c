@@ -4,7 +4,7 @@
 
 const char *report_text(struct arena *a, const struct value *v)
 {
-	struct buf b scoped(buf_fini);
+	struct buf b scoped(buf_fini) = { 0 };
 
 	buf_init(&b, BUF_MAX_DEFAULT);
 	value_print(&b, v);

@@ -8,7 +8,7 @@
 static int send_probe(struct run *r, struct lane *lane, struct err *e)
 {
 	struct script_result res = { 0 };
-	struct buf b scoped(buf_fini);
+	struct buf b scoped(buf_fini) = { 0 };
 
 	buf_init(&b, 2 * PATCH_MAX);
 	probe_script(&b, &lane->probe);
@@ -84,7 +84,8 @@ static int run_play(struct run *r, struct err *e)
 		if (rc == WALK_DONE)
 			return 0;
 		log_debug("%s: asks before '%s'", r->h->name,
-			  r->s.items.step && r->s.items.step->name ? r->s.items.step->name : "(what is next)");
+			  r->s.items.step && r->s.items.step->name ? r->s.items.step->name
+								   : "(what is next)");
 		/* It stopped for want of an answer; if nothing was left to ask last time, it never
 		 * will be. */
 		if (!asked)

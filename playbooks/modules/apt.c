@@ -13,6 +13,7 @@
 #include <inttypes.h>
 
 #include "playbooks/list.h"
+#include "playbooks/modules/apt.h"
 
 #define APT_GET "/usr/bin/apt-get"
 
@@ -225,7 +226,7 @@ static const char *age_question(const struct mod_call *c)
 static const char *policy_question(const struct mod_call *c)
 {
 	const struct value *names = names_of(c);
-	struct buf b scoped(buf_fini);
+	struct buf b scoped(buf_fini) = { 0 };
 
 	buf_init(&b, 1 << 20);
 	buf_adds(&b, "apt-cache");
@@ -257,7 +258,7 @@ static const char autoclean_question[] =
 /* "NAME VERSION ARCH" of the file, then "STATUS<tab>VERSION" of what is installed. */
 static const char *deb_question(const struct mod_call *c)
 {
-	struct buf b scoped(buf_fini);
+	struct buf b scoped(buf_fini) = { 0 };
 
 	buf_init(&b, 64 << 10);
 	buf_adds(&b, "f=");
@@ -623,7 +624,7 @@ static void add_options(const struct mod_call *c, struct patch *p, const struct 
 }
 
 /* A list that fails to load is a failure, and it is tried again, as long as the task says. */
-static void patch_update(const struct mod_call *c, struct patch *p)
+void apt_patch_update(const struct mod_call *c, struct patch *p)
 {
 	buf_addf(&p->text,
 		 "n=1; d=1; while :; do\n"
@@ -666,7 +667,7 @@ static int apt_patch(const struct mod_call *c, const struct changes *ch, struct 
 	if (w->clean)
 		patch_raw(p, "apt-get clean\n");
 	if (w->update)
-		patch_update(c, p);
+		apt_patch_update(c, p);
 	if (w->verb)
 		patch_verb(c, p, w);
 	if (w->autoclean)

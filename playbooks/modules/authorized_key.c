@@ -49,7 +49,7 @@ static const struct module_arg authorized_key_args[] = {
 static const char *question(const struct mod_call *c)
 {
 	const char *path = arg_cstr(c->args, "path");
-	struct buf b scoped(buf_fini);
+	struct buf b scoped(buf_fini) = { 0 };
 
 	buf_init(&b, 64 << 10);
 	buf_adds(&b, "u=$(getent passwd -- ");
@@ -185,7 +185,7 @@ static void drop_key(struct file *f, const struct key *k)
 
 static struct str file_text(struct arena *a, const struct file *f)
 {
-	struct buf b scoped(buf_fini);
+	struct buf b scoped(buf_fini) = { 0 };
 
 	buf_init(&b, BUF_MAX_DEFAULT);
 	for (size_t i = 0; i < f->v.n; i++) {

@@ -65,7 +65,7 @@ static void split_lines(struct arena *a, struct str text, struct lines *out)
 static struct str marker_line(const struct mod_call *c, const char *word)
 {
 	struct str s = arg_str(c->args, "marker"), mark = STR("{mark}");
-	struct buf b scoped(buf_fini);
+	struct buf b scoped(buf_fini) = { 0 };
 	size_t at;
 
 	buf_init(&b, BUF_MAX_DEFAULT);
@@ -173,7 +173,7 @@ static void find_place(struct edit *ed, struct str text)
 
 static struct str edited(struct edit *ed)
 {
-	struct buf b scoped(buf_wipe);
+	struct buf b scoped(buf_wipe) = { 0 };
 	bool present = !str_eqc(arg_str(ed->c->args, "state"), "absent");
 	size_t i;
 
@@ -238,7 +238,7 @@ static int blockinfile_patch(const struct mod_call *c, const struct changes *ch,
 
 	if (w->make_dir)
 		patch_cmd(p, "mkdir", "-p", "--", fs_dirname(c->a, w->content.path));
-	content_patch(c, &w->content, p);
+	content_patch(c, &w->content, ch, p);
 	return 0;
 }
 

@@ -44,7 +44,7 @@ static struct str command_text(const struct mod_call *c)
 /* One word off *s; -1: a quote is open. */
 static int next_word(struct arena *a, struct str *s, struct str *word)
 {
-	struct buf b scoped(buf_wipe);
+	struct buf b scoped(buf_wipe) = { 0 };
 	char quote = 0;
 	size_t i;
 
@@ -141,7 +141,7 @@ static const char *in_chdir(const struct mod_call *c, const char *name)
 /* A glob is expanded by the host's shell: quoted in its plain parts only. */
 static const char *glob_script(struct arena *a, const char *path)
 {
-	struct buf b scoped(buf_fini);
+	struct buf b scoped(buf_fini) = { 0 };
 
 	buf_init(&b, BUF_MAX_DEFAULT);
 	buf_adds(&b, "for f in ");

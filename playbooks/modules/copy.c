@@ -327,7 +327,7 @@ static int copy_patch(const struct mod_call *c, const struct changes *ch, struct
 		} else if (plan->remote) {
 			patch_remote(c, it, p);
 		} else {
-			content_patch(c, &it->w, p);
+			content_patch(c, &it->w, ch, p);
 		}
 	}
 	return 0;

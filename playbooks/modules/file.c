@@ -67,7 +67,7 @@ static unsigned wants(const struct mod_call *c, enum state s)
 /* Kinds of entries below: raw mode and owners, each combination once. */
 static const char *recurse_script(const struct mod_call *c)
 {
-	struct buf b scoped(buf_fini);
+	struct buf b scoped(buf_fini) = { 0 };
 
 	buf_init(&b, BUF_MAX_DEFAULT);
 	buf_adds(&b, "find ");

@@ -126,7 +126,7 @@ static const char *inside(const struct mod_call *c)
 static const char *digest_question(const struct mod_call *c, const struct get_want *w,
 				   const char *path)
 {
-	struct buf b scoped(buf_fini);
+	struct buf b scoped(buf_fini) = { 0 };
 
 	buf_init(&b, 64 << 10);
 	buf_addf(&b, "%s <", w->tool);
@@ -220,7 +220,7 @@ static void add_quoted(struct buf *b, const char *s)
 static void add_curl(const struct mod_call *c, struct patch *p)
 {
 	const struct value *headers = value_get(c->args, "headers");
-	struct buf conf scoped(buf_wipe), text scoped(buf_wipe);
+	struct buf conf scoped(buf_wipe) = { 0 }, text scoped(buf_wipe) = { 0 };
 
 	buf_init(&conf, 1 << 20);
 	buf_init(&text, 1 << 20);

@@ -300,7 +300,7 @@ static void make_absent(struct edit *ed)
 
 static struct str edited(const struct edit *ed)
 {
-	struct buf b scoped(buf_wipe);
+	struct buf b scoped(buf_wipe) = { 0 };
 
 	buf_init(&b, BUF_MAX_DEFAULT);
 	for (size_t i = 0; i < ed->l.v.n; i++) {
@@ -370,7 +370,7 @@ static int ini_file_patch(const struct mod_call *c, const struct changes *ch, st
 
 	if (w->make_dir)
 		patch_cmd(p, "mkdir", "-p", "--", fs_dirname(c->a, w->content.path));
-	content_patch(c, &w->content, p);
+	content_patch(c, &w->content, ch, p);
 	return 0;
 }
 

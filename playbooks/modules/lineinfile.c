@@ -264,7 +264,7 @@ static int lineinfile_check(const struct mod_call *c, const struct answers *an, 
 static int lineinfile_patch(const struct mod_call *c, const struct changes *ch, struct patch *p,
 			    struct err *e unused_arg)
 {
-	content_patch(c, ch->want, p);
+	content_patch(c, ch->want, ch, p);
 	return 0;
 }
 

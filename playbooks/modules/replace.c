@@ -80,7 +80,7 @@ static size_t substitute(struct buf *b, const struct pyre *re, struct str s, str
 static int edit(const struct mod_call *c, struct content *w, struct changes *ch, struct err *e)
 {
 	struct str text = w->now.content, section;
-	struct buf b scoped(buf_wipe);
+	struct buf b scoped(buf_wipe) = { 0 };
 	struct pyre *re;
 	bool found;
 	size_t n, start;
@@ -135,7 +135,7 @@ static int replace_check(const struct mod_call *c, const struct answers *an, str
 static int replace_patch(const struct mod_call *c, const struct changes *ch, struct patch *p,
 			 struct err *e unused_arg)
 {
-	content_patch(c, ch->want, p);
+	content_patch(c, ch->want, ch, p);
 	return 0;
 }
 

@@ -18,7 +18,7 @@ static int slurp_check(const struct mod_call *c, const struct answers *an, struc
 {
 	const char *path = arg_cstr(c->args, "src");
 	struct path_info pi;
-	struct buf b scoped(buf_wipe);
+	struct buf b scoped(buf_wipe) = { 0 };
 	struct value *text;
 
 	buf_init(&b, PATH_CONTENT_MAX * 2);

@@ -3,6 +3,7 @@
 #include "playbooks/list.h"
 
 struct sysctl_want {
+	struct path_info now; /* of the file */
 	const char *name, *file;
 	const char *value; /* NULL: absent */
 	struct str content;
@@ -165,17 +166,16 @@ static int sysctl_check(const struct mod_call *c, const struct answers *an, stru
 {
 	struct sysctl_want *w = arena_obj(ch->a, struct sysctl_want);
 	struct str live = answers_sysctl(an, probe_key(c));
-	struct path_info now;
 	bool differs;
 
 	ch->want = w;
 	w->name = name_of(c);
 	w->file = arg_cstr(c->args, "sysctl_file");
 	w->value = is_absent(c) ? NULL : value_of(c);
-	answers_path(an, w->file, PATH_FOLLOW | PATH_CONTENT, &now);
-	if (now.type != PATH_NONE && (!now.has_content || now.too_large))
+	answers_path(an, w->file, PATH_FOLLOW | PATH_CONTENT, &w->now);
+	if (w->now.type != PATH_NONE && (!w->now.has_content || w->now.too_large))
 		return change_fail(ch, "%s is no file that can be edited", w->file);
-	check_file(c, &now, w, ch);
+	check_file(c, &w->now, w, ch);
 	differs = w->value && !same_words(live, str_of(w->value));
 	w->set = differs && arg_bool(c->args, "sysctl_set");
 	w->reload = arg_bool(c->args, "reload") && (w->write || differs);
@@ -213,6 +213,22 @@ static void verify(struct patch *p, const struct sysctl_want *w)
 		"'the kernel did not accept the value: it has %s\\n' \"${h:-no such parameter}\"; exit 1; }\n");
 }
 
+/* Plays set several parameters in one file: the next task goes on from what this one writes. */
+static void put_file(const struct changes *ch, const struct sysctl_want *w, struct patch *p)
+{
+	bool fresh = w->now.type == PATH_NONE;
+	struct predicted_file f = { .path = w->file,
+				    .content = w->content,
+				    .mode = fresh ? 0644 : w->now.mode,
+				    .uid = fresh && !ch->as_root ? -1 : w->now.uid,
+				    .gid = w->now.gid,
+				    .owner = fresh ? "root" : str_cstr(ch->a, w->now.owner),
+				    .group = fresh ? "root" : str_cstr(ch->a, w->now.group) };
+
+	predict_file(ch, &f);
+	patch_put(p, &(struct patch_file){ .path = w->file, .content = w->content });
+}
+
 static int sysctl_patch(const struct mod_call *c, const struct changes *ch, struct patch *p,
 			struct err *e unused_arg)
 {
@@ -222,7 +238,7 @@ static int sysctl_patch(const struct mod_call *c, const struct changes *ch, stru
 		sysctl_cmd(c, p, "-w", arena_printf(c->a, "%s=%s", w->name, w->value),
 			   arena_printf(c->a, "setting %s failed", w->name));
 	if (w->write)
-		patch_put(p, &(struct patch_file){ .path = w->file, .content = w->content });
+		put_file(ch, w, p);
 	if (w->reload)
 		sysctl_cmd(c, p, "-p", w->file,
 			   arena_printf(c->a, "Failed to reload sysctl: %s", w->file));

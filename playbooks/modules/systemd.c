@@ -81,7 +81,7 @@ static bool is_template(struct str s)
 
 static const char *template_question(struct arena *a, const char *name)
 {
-	struct buf b scoped(buf_fini);
+	struct buf b scoped(buf_fini) = { 0 };
 
 	buf_init(&b, 4096);
 	buf_adds(&b, "systemctl is-enabled -- ");
@@ -286,7 +286,7 @@ static int systemd_check(const struct mod_call *c, const struct answers *an, str
 static void systemctl(struct patch *p, const struct unit_want *w, const char *verb)
 {
 	const char *argv[8] = { "systemctl" };
-	struct buf msg scoped(buf_fini);
+	struct buf msg scoped(buf_fini) = { 0 };
 	size_t n = 1;
 	bool acts = verb == w->act;
 

@@ -70,8 +70,8 @@ static int render(const struct mod_call *c, struct content *w, struct err *e)
 		return err_at(e, c->pos);
 	before = text.n;
 	if (read_header(&text, &flags, e) ||
-	    template_render(c->a, (struct template){ text, { path, before == text.n ? 1 : 2, 1 } }, c->scope,
-			    flags, &out, e))
+	    template_render(c->a, (struct template){ text, { path, before == text.n ? 1 : 2, 1 } },
+			    c->scope, flags, &out, e))
 		return err_at(e, (struct pos){ path, 1, 1 });
 	if (value_has_unknown(out))
 		return PROBE_LATER;

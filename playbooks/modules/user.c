@@ -181,7 +181,7 @@ static struct str first_word(struct str *words)
 
 static const char *joined(struct arena *a, const struct value *list, char sep)
 {
-	struct buf b scoped(buf_fini);
+	struct buf b scoped(buf_fini) = { 0 };
 
 	buf_init(&b, 64 << 10);
 	for (size_t i = 0; list && i < list->list.n; i++) {
@@ -479,7 +479,7 @@ static void patch_new(const struct mod_call *c, struct patch *p, const struct us
 
 static void patch_hash(struct patch *p, const struct user_want *w)
 {
-	struct buf line scoped(buf_wipe);
+	struct buf line scoped(buf_wipe) = { 0 };
 
 	buf_init(&line, 8192);
 	/* Locked at once: at no moment does the hash stand there open. */

@@ -62,7 +62,7 @@ static void add_port_test(const struct mod_call *c, struct buf *b)
 /* Status 0: it is there; 9: the host has no program to find out. */
 static const char *question(const struct mod_call *c)
 {
-	struct buf b scoped(buf_fini);
+	struct buf b scoped(buf_fini) = { 0 };
 
 	buf_init(&b, 64 << 10);
 	if (arg_has(c->args, "port")) {
