@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ansible's inventories. Groups form a graph (children); a host's variables are those of "all", then of its groups from the farthest parent
- * to the nearest, equals by name, then its own; in each step what the inventory says comes before what group_vars/ and host_vars/ say, as
- * Ansible has it.
+ * Ansible's inventories. Groups form a graph (children); a host's variables are those of "all",
+ * then of its groups from the farthest parent to the nearest, equals by name, then its own; in each
+ * step what the inventory says comes before what group_vars/ and host_vars/ say, as Ansible has it.
  */
 #include "inventory/ansible.h"
 
@@ -28,7 +28,8 @@ static int find_depth(struct building *b, struct inv_group *g, int level)
 	if (g->depth)
 		return g->depth;
 	if (g->visiting || level > MAX_DEPTH) {
-		err_list_addf(b->errs, g->pos, "remove one of the children", "group \"%s\" is its own child", g->name);
+		err_list_addf(b->errs, g->pos, "remove one of the children",
+			      "group \"%s\" is its own child", g->name);
 		return -1;
 	}
 	g->visiting = true;
@@ -46,7 +47,8 @@ static int find_depth(struct building *b, struct inv_group *g, int level)
 
 static int compare_groups(const void *x, const void *y)
 {
-	const struct inv_group *a = *(struct inv_group *const *)x, *b = *(struct inv_group *const *)y;
+	const struct inv_group *a = *(struct inv_group *const *)x,
+			       *b = *(struct inv_group *const *)y;
 
 	if (a->depth != b->depth)
 		return a->depth < b->depth ? -1 : 1;
@@ -147,7 +149,8 @@ static bool matches(const char *pattern, const char *name)
 	return fnmatch(pattern, name, 0) == 0;
 }
 
-static void take_group(const struct matcher *m, const struct names *n, size_t from, size_t to, bool *marks)
+static void take_group(const struct matcher *m, const struct names *n, size_t from, size_t to,
+		       bool *marks)
 {
 	for (size_t i = from; i < n->v.n && i < to; i++)
 		marks[(uintptr_t)map_getc(&m->index, n->v.v[i]) - 1] = true;
@@ -165,7 +168,8 @@ static bool take_slice(const struct matcher *m, struct str pattern, bool *marks)
 	struct str inside = str_sub(pattern, open + 1, pattern.n - 1), low = inside, high = inside;
 	size_t sep = str_find_char(inside, ':');
 	if (sep == SIZE_MAX)
-		sep = inside.n > 1 ? str_find_char(str_sub(inside, 1, SIZE_MAX), '-') : SIZE_MAX, sep += sep != SIZE_MAX;
+		sep = inside.n > 1 ? str_find_char(str_sub(inside, 1, SIZE_MAX), '-') : SIZE_MAX,
+		sep += sep != SIZE_MAX;
 	if (sep != SIZE_MAX) {
 		low = str_sub(inside, 0, sep);
 		high = str_sub(inside, sep + 1, SIZE_MAX);
@@ -205,7 +209,8 @@ static bool take_pattern(const struct matcher *m, struct str pattern, bool *mark
 	return any;
 }
 
-/* Patterns end at ',' or ':' outside brackets; a ':' between two others stands for an IPv6 address and is kept. */
+/* Patterns end at ',' or ':' outside brackets; a ':' between two others stands for an IPv6 address
+ * and is kept. */
 static size_t pattern_end(struct str s, size_t i)
 {
 	bool inside = false;
@@ -223,7 +228,9 @@ static size_t pattern_end(struct str s, size_t i)
 
 static int unknown_pattern(const struct matcher *m, struct str pattern, struct err *e)
 {
-	const char **names = arena_array(m->a, const char *, m->inv->groups.n + m->inv->hosts.n + 1), *best;
+	const char **names = arena_array(m->a, const char *,
+					 m->inv->groups.n + m->inv->hosts.n + 1),
+		   *best;
 	size_t n = 0;
 
 	for (size_t i = 0; i < m->inv->groups.n; i++)
@@ -236,7 +243,8 @@ static int unknown_pattern(const struct matcher *m, struct str pattern, struct e
 }
 
 /* Unions first, then "&", then "!": the order in which Ansible applies them, wherever they stand. */
-static int apply_patterns(const struct matcher *m, struct str text, char kind, bool *chosen, struct err *e)
+static int apply_patterns(const struct matcher *m, struct str text, char kind, bool *chosen,
+			  struct err *e)
 {
 	size_t n = m->inv->hosts.n;
 	bool *marks = arena_array(m->a, bool, n + 1);
@@ -253,7 +261,9 @@ static int apply_patterns(const struct matcher *m, struct str text, char kind, b
 		if (!take_pattern(m, p, marks) && kind == ',')
 			return unknown_pattern(m, p, e);
 		for (size_t k = 0; k < n; k++)
-			chosen[k] = kind == ',' ? chosen[k] || marks[k] : kind == '&' ? chosen[k] && marks[k] : chosen[k] && !marks[k];
+			chosen[k] = kind == ','	  ? chosen[k] || marks[k]
+				    : kind == '&' ? chosen[k] && marks[k]
+						  : chosen[k] && !marks[k];
 	}
 	return 0;
 }
@@ -270,7 +280,8 @@ static bool has_union(struct str text)
 	return false;
 }
 
-int inv_match(struct arena *a, const struct inv *inv, const char *pattern, struct names *out, struct err *e)
+int inv_match(struct arena *a, const struct inv *inv, const char *pattern, struct names *out,
+	      struct err *e)
 {
 	struct matcher m = { .a = a, .inv = inv };
 	bool *chosen = arena_array(a, bool, inv->hosts.n + 1);
@@ -282,7 +293,8 @@ int inv_match(struct arena *a, const struct inv *inv, const char *pattern, struc
 	/* Only exclusions: everything but them. */
 	if (!has_union(text))
 		memset(chosen, true, inv->hosts.n);
-	if (apply_patterns(&m, text, ',', chosen, e) < 0 || apply_patterns(&m, text, '&', chosen, e) < 0 ||
+	if (apply_patterns(&m, text, ',', chosen, e) < 0 ||
+	    apply_patterns(&m, text, '&', chosen, e) < 0 ||
 	    apply_patterns(&m, text, '!', chosen, e) < 0)
 		return -1;
 	for (size_t i = 0; i < inv->hosts.n; i++)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * INI values are Python literals or, where they are none, texts: `x=1` is a number, `x=01` and `x=yes` are texts. In a folder every file counts
- * but those that Ansible ignores; a file that is executable would be a dynamic inventory, which is refused rather than run.
+ * INI values are Python literals or, where they are none, texts: `x=1` is a number, `x=01` and
+ * `x=yes` are texts. In a folder every file counts but those that Ansible ignores; a file that is
+ * executable would be a dynamic inventory, which is refused rather than run.
  */
 #include "inventory/ansible_read.h"
 
@@ -39,7 +40,10 @@ static struct inv_group *group_get(struct reader *r, struct str name, struct pos
 	if (g)
 		return g;
 	g = arena_obj(r->a, struct inv_group);
-	*g = (struct inv_group){ .name = str_cstr(r->a, name), .pos = pos, .vars = value_map(r->a), .file_vars = value_map(r->a) };
+	*g = (struct inv_group){ .name = str_cstr(r->a, name),
+				 .pos = pos,
+				 .vars = value_map(r->a),
+				 .file_vars = value_map(r->a) };
 	map_put(&r->raw->groups, name, g);
 	return g;
 }
@@ -57,7 +61,9 @@ static struct inv_raw_host *host_get(struct reader *r, struct str name)
 		return NULL;
 	}
 	h = arena_obj(r->a, struct inv_raw_host);
-	*h = (struct inv_raw_host){ .name = str_cstr(r->a, name), .vars = value_map(r->a), .file_vars = value_map(r->a) };
+	*h = (struct inv_raw_host){ .name = str_cstr(r->a, name),
+				    .vars = value_map(r->a),
+				    .file_vars = value_map(r->a) };
 	map_put(&r->raw->hosts, name, h);
 	return h;
 }
@@ -89,7 +95,8 @@ static bool letters(struct str s)
 
 static int expand(struct reader *r, struct str prefix, struct str rest, struct map *out);
 
-static int expand_range(struct reader *r, struct str prefix, struct str range, struct str rest, struct map *out)
+static int expand_range(struct reader *r, struct str prefix, struct str range, struct str rest,
+			struct map *out)
 {
 	struct str from, to, step_text = STR_NONE;
 	uint64_t low, high, step = 1;
@@ -107,15 +114,19 @@ static int expand_range(struct reader *r, struct str prefix, struct str range, s
 	if (alpha) {
 		low = (unsigned char)from.p[0];
 		high = (unsigned char)to.p[0];
-	} else if (!str_to_uint(from, 10, &low) || !str_to_uint(to, 10, &high) || from.n > 18 || to.n > 18) {
+	} else if (!str_to_uint(from, 10, &low) || !str_to_uint(to, 10, &high) || from.n > 18 ||
+		   to.n > 18) {
 		return -1;
 	}
-	if (high < low || (from.n > 1 && from.p[0] == '0' && from.n != to.n) || (high - low) / step >= INV_MAX_HOSTS)
+	if (high < low || (from.n > 1 && from.p[0] == '0' && from.n != to.n) ||
+	    (high - low) / step >= INV_MAX_HOSTS)
 		return -1;
 	int width = !alpha && from.n > 1 && from.p[0] == '0' ? (int)from.n : 0;
 	for (uint64_t i = low; i <= high; i += step) {
-		const char *name = alpha ? arena_printf(r->a, STR_FMT "%c", STR_ARG(prefix), (char)i) :
-					   arena_printf(r->a, STR_FMT "%0*llu", STR_ARG(prefix), width, (unsigned long long)i);
+		const char *name = alpha ? arena_printf(r->a, STR_FMT "%c", STR_ARG(prefix),
+							(char)i)
+					 : arena_printf(r->a, STR_FMT "%0*llu", STR_ARG(prefix),
+							width, (unsigned long long)i);
 		if (expand(r, str_of(name), rest, out) < 0)
 			return -1;
 	}
@@ -129,13 +140,16 @@ static int expand(struct reader *r, struct str prefix, struct str rest, struct m
 	if (out->n > INV_MAX_HOSTS)
 		return -1;
 	if (open == SIZE_MAX) {
-		map_put(out, str_of(arena_printf(r->a, STR_FMT STR_FMT, STR_ARG(prefix), STR_ARG(rest))), out);
+		map_put(out,
+			str_of(arena_printf(r->a, STR_FMT STR_FMT, STR_ARG(prefix), STR_ARG(rest))),
+			out);
 		return 0;
 	}
 	if (close == SIZE_MAX || close < open)
 		return -1;
 	struct str range = str_sub(rest, open + 1, close);
-	struct str before = str_of(arena_printf(r->a, STR_FMT STR_FMT, STR_ARG(prefix), STR_ARG(str_sub(rest, 0, open))));
+	struct str before = str_of(arena_printf(r->a, STR_FMT STR_FMT, STR_ARG(prefix),
+						STR_ARG(str_sub(rest, 0, open))));
 	/* "[2001:db8::1]" is an address, not a range. */
 	if (!open && !prefix.n && close + 1 >= rest.n) {
 		map_put(out, range, out);
@@ -164,11 +178,13 @@ static int host_names(struct reader *r, struct str pattern, struct map *out, int
 		pattern = str_sub(pattern, 0, colon);
 	if (expand(r, STR(""), pattern, out) == 0 && out->n)
 		return 0;
-	fault(r, "write ranges as web[01:10] or db-[a:f]", "\"" STR_FMT "\" is not a host or range of hosts", STR_ARG(pattern));
+	fault(r, "write ranges as web[01:10] or db-[a:f]",
+	      "\"" STR_FMT "\" is not a host or range of hosts", STR_ARG(pattern));
 	return -1;
 }
 
-static void add_hosts(struct reader *r, struct str pattern, struct inv_group *g, const struct value *vars)
+static void add_hosts(struct reader *r, struct str pattern, struct inv_group *g,
+		      const struct value *vars)
 {
 	struct map names;
 	int64_t port;
@@ -204,9 +220,11 @@ static const struct value *literal(struct reader *r, struct str s)
 	bool octal = s.n > 1 && s.p[0] == '0' && isdigit((unsigned char)s.p[1]);
 	if (!octal && str_to_int(s, &i))
 		return value_int(r->a, i);
-	if (s.n && (isdigit((unsigned char)s.p[0]) || s.p[0] == '-') && !octal && str_to_double(s, &f))
+	if (s.n && (isdigit((unsigned char)s.p[0]) || s.p[0] == '-') && !octal &&
+	    str_to_double(s, &f))
 		return value_float(r->a, f);
-	if (s.n > 1 && strchr("[{('\"", s.p[0]) && strchr("]})'\"", s.p[s.n - 1]) && !template_has_markup(s) &&
+	if (s.n > 1 && strchr("[{('\"", s.p[0]) && strchr("]})'\"", s.p[s.n - 1]) &&
+	    !template_has_markup(s) &&
 	    template_eval(r->a, (struct template){ s, where }, NULL, 0, &v, &ignored) == 0)
 		return v;
 	return value_str(r->a, s);
@@ -257,11 +275,12 @@ static void ini_host(struct reader *r, struct inv_group *g, struct str line)
 	while (next_word(r, &line, &word)) {
 		size_t eq = str_find_char(word, '=');
 		if (eq == SIZE_MAX || !eq) {
-			fault(r, "put variables as key=value; quote values with blanks", "expected key=value, not \"" STR_FMT "\"",
-			      STR_ARG(word));
+			fault(r, "put variables as key=value; quote values with blanks",
+			      "expected key=value, not \"" STR_FMT "\"", STR_ARG(word));
 			return;
 		}
-		value_sets(vars, str_sub(word, 0, eq), placed(r, literal(r, str_sub(word, eq + 1, SIZE_MAX))));
+		value_sets(vars, str_sub(word, 0, eq),
+			   placed(r, literal(r, str_sub(word, eq + 1, SIZE_MAX))));
 	}
 	add_hosts(r, host, g, vars);
 }
@@ -274,7 +293,8 @@ static void ini_var(struct reader *r, struct inv_group *g, struct str line)
 		fault(r, NULL, "expected key=value in a section of variables");
 		return;
 	}
-	value_sets(g->vars, str_trim(str_sub(line, 0, eq)), placed(r, literal(r, str_trim(str_sub(line, eq + 1, SIZE_MAX)))));
+	value_sets(g->vars, str_trim(str_sub(line, 0, eq)),
+		   placed(r, literal(r, str_trim(str_sub(line, eq + 1, SIZE_MAX)))));
 }
 
 enum section { SECTION_HOSTS, SECTION_CHILDREN, SECTION_VARS };
@@ -300,7 +320,8 @@ static bool ini_section(struct reader *r, struct str line, struct inv_group **g,
 	else if (str_eqc(suffix, "vars"))
 		*kind = SECTION_VARS;
 	else if (suffix.n)
-		fault(r, "sections are [group], [group:children] and [group:vars]", "unknown kind of section \"" STR_FMT "\"", STR_ARG(suffix));
+		fault(r, "sections are [group], [group:children] and [group:vars]",
+		      "unknown kind of section \"" STR_FMT "\"", STR_ARG(suffix));
 	if (!name.n)
 		fault(r, NULL, "a section without a name");
 	*g = group_get(r, name, pos);
@@ -317,8 +338,9 @@ static void read_ini(struct reader *r, struct str text)
 		line = str_trim(line);
 		if (!line.n || line.p[0] == '#' || line.p[0] == ';')
 			continue;
-		if (line.p[0] == '[' && !(kind == SECTION_HOSTS && str_find_char(line, ']') != line.n - 1 &&
-					  str_find(line, STR("::")) != SIZE_MAX)) {
+		if (line.p[0] == '[' &&
+		    !(kind == SECTION_HOSTS && str_find_char(line, ']') != line.n - 1 &&
+		      str_find(line, STR("::")) != SIZE_MAX)) {
 			if (!ini_section(r, line, &g, &kind))
 				return;
 		} else if (kind == SECTION_HOSTS) {
@@ -328,7 +350,9 @@ static void read_ini(struct reader *r, struct str text)
 		} else {
 			struct str name;
 			if (next_word(r, &line, &name))
-				add_parent(r, group_get(r, name, (struct pos){ r->file, r->line, 1 }), g);
+				add_parent(r,
+					   group_get(r, name, (struct pos){ r->file, r->line, 1 }),
+					   g);
 		}
 	}
 }
@@ -381,7 +405,8 @@ static void yaml_children(struct reader *r, struct inv_group *g, const struct va
 		return;
 	}
 	for (size_t i = 0; v->kind == V_MAP && i < v->map.n; i++) {
-		struct inv_group *child = group_get(r, v->map.e[i].key, ((const struct value *)v->map.e[i].val)->pos);
+		struct inv_group *child = group_get(r, v->map.e[i].key,
+						    ((const struct value *)v->map.e[i].val)->pos);
 		add_parent(r, child, g);
 		yaml_group(r, child, v->map.e[i].val, depth + 1);
 	}
@@ -392,7 +417,9 @@ static void yaml_group(struct reader *r, struct inv_group *g, const struct value
 	if (v->kind == V_NULL)
 		return;
 	if (v->kind != V_MAP || depth > 40) {
-		yaml_fault(r, v, depth > 40 ? "groups nested too deep" : "a group must be a map with hosts, vars and children");
+		yaml_fault(r, v,
+			   depth > 40 ? "groups nested too deep"
+				      : "a group must be a map with hosts, vars and children");
 		return;
 	}
 	for (size_t i = 0; i < v->map.n; i++) {
@@ -405,8 +432,11 @@ static void yaml_group(struct reader *r, struct inv_group *g, const struct value
 		else if (str_eqc(key, "children"))
 			yaml_children(r, g, sub, depth);
 		else
-			yaml_fault(r, sub, arena_printf(r->a, "group \"%s\": unknown key \"" STR_FMT "\": use hosts, vars or children",
-							g->name, STR_ARG(key)));
+			yaml_fault(r, sub,
+				   arena_printf(r->a,
+						"group \"%s\": unknown key \"" STR_FMT
+						"\": use hosts, vars or children",
+						g->name, STR_ARG(key)));
 	}
 }
 
@@ -415,7 +445,8 @@ static struct value *parse_yaml(struct reader *r, struct str text)
 	struct value *v = NULL;
 
 	if (str_starts(text, "$ANSIBLE_VAULT")) {
-		fault(r, "decrypt it with ansible-vault, or give the values with secret(...)", "files of ansible-vault are not supported by this version yet");
+		fault(r, "decrypt it with ansible-vault, or give the values with secret(...)",
+		      "files of ansible-vault are not supported by this version yet");
 		return NULL;
 	}
 	if (yaml_parse(r->a, r->file, text, YAML_ANSIBLE, &v, r->errs) < 0)
@@ -450,7 +481,8 @@ static bool has_suffix(struct str name, const char *const *suffixes)
 }
 
 static const char *const yaml_suffixes[] = { ".yaml", ".yml", ".json", NULL };
-static const char *const ignored_suffixes[] = { "~", ".orig", ".cfg", ".retry", ".pyc", ".pyo", ".swp", ".bak", ".md", NULL };
+static const char *const ignored_suffixes[] = { "~",	".orig", ".cfg", ".retry", ".pyc",
+						".pyo", ".swp",	 ".bak", ".md",	   NULL };
 
 static int read_text(struct reader *r, const char *path, struct str *text)
 {
@@ -471,7 +503,8 @@ static void read_inventory_file(struct reader *r, const char *path)
 	if (read_text(r, path, &text) < 0)
 		return;
 	if (str_starts(text, "#!") && access(path, X_OK) == 0) {
-		fault(r, "run it and save what it prints as a .json or .yaml file", "dynamic inventories are not supported by this version yet");
+		fault(r, "run it and save what it prints as a .json or .yaml file",
+		      "dynamic inventories are not supported by this version yet");
 		return;
 	}
 	if (has_suffix(str_of(path), yaml_suffixes))
@@ -497,7 +530,8 @@ static struct value *read_vars_file(struct reader *r, const char *path, struct v
 }
 
 /* DIR/NAME, DIR/NAME.yml ..., or every file of the folder DIR/NAME/ in order. */
-static struct value *read_vars(struct reader *r, const char *dir, const char *name, struct value *under)
+static struct value *read_vars(struct reader *r, const char *dir, const char *name,
+			       struct value *under)
 {
 	static const char *const suffixes[] = { "", ".yml", ".yaml", ".json" };
 	struct fs_names list = { 0 };
@@ -506,7 +540,8 @@ static struct value *read_vars(struct reader *r, const char *dir, const char *na
 	if (strchr(name, '/'))
 		return under;
 	for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
-		const char *path = fs_join(r->a, dir, arena_printf(r->a, "%s%s", name, suffixes[i]));
+		const char *path = fs_join(r->a, dir,
+					   arena_printf(r->a, "%s%s", name, suffixes[i]));
 		if (!fs_exists(path))
 			continue;
 		if (!fs_is_dir(path)) {
@@ -515,15 +550,18 @@ static struct value *read_vars(struct reader *r, const char *dir, const char *na
 			err_list_add(r->errs, &e);
 		}
 		for (size_t k = 0; fs_is_dir(path) && k < list.names.n; k++)
-			if (list.names.v[k][0] != '.' && !has_suffix(str_of(list.names.v[k]), ignored_suffixes))
-				under = read_vars_file(r, fs_join(r->a, path, list.names.v[k]), under);
+			if (list.names.v[k][0] != '.' &&
+			    !has_suffix(str_of(list.names.v[k]), ignored_suffixes))
+				under = read_vars_file(r, fs_join(r->a, path, list.names.v[k]),
+						       under);
 	}
 	return under;
 }
 
 static void read_vars_beside(struct reader *r, const char *dir)
 {
-	const char *groups = fs_join(r->a, dir, "group_vars"), *hosts = fs_join(r->a, dir, "host_vars");
+	const char *groups = fs_join(r->a, dir, "group_vars"),
+		   *hosts = fs_join(r->a, dir, "host_vars");
 
 	for (size_t i = 0; fs_is_dir(groups) && i < r->raw->groups.n; i++) {
 		struct inv_group *g = r->raw->groups.e[i].val;

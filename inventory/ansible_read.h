@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inventory/ansible_read.h - the files of an Ansible inventory, before groups are resolved. Used by ansible.c only. */
+/* inventory/ansible_read.h - the files of an Ansible inventory, before groups are resolved. Used by
+ * ansible.c only. */
 #ifndef MUSTER_INVENTORY_ANSIBLE_READ_H
 #define MUSTER_INVENTORY_ANSIBLE_READ_H
 
@@ -29,6 +30,7 @@ struct inv_raw {
 	struct map hosts;  /* name -> struct inv_raw_host * */
 };
 
-must_check int inv_read(struct arena *a, const char *source, struct inv_raw *raw, struct err_list *errs);
+must_check int inv_read(struct arena *a, const char *source, struct inv_raw *raw,
+			struct err_list *errs);
 
 #endif

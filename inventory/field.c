@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decoding walks the map, not the rows: every key that somebody wrote is either used or reported. A fault never stops the walk, so that one
- * run tells them all; a struct whose decoding failed has zeros where the faults were and must not be used.
+ * Decoding walks the map, not the rows: every key that somebody wrote is either used or reported. A
+ * fault never stops the walk, so that one run tells them all; a struct whose decoding failed has
+ * zeros where the faults were and must not be used.
  */
 #include "inventory/field.h"
 
@@ -19,7 +20,8 @@ struct decoder {
 	struct arena *a;
 	struct err_list *errs;
 	bool failed;
-	struct map meant; /* names of rows that an unknown key was taken for, with the object's path: not missing as well */
+	struct map meant; /* names of rows that an unknown key was taken for, with the object's
+			     path: not missing as well */
 };
 
 /* One member under way. */
@@ -30,7 +32,8 @@ struct member {
 	void *to;
 };
 
-static void decode_obj(struct decoder *d, const struct field *rows, const struct value *v, const char *path, void *obj);
+static void decode_obj(struct decoder *d, const struct field *rows, const struct value *v,
+		       const char *path, void *obj);
 
 static size_t row_count(const struct field *rows)
 {
@@ -48,7 +51,8 @@ static const char *join_path(struct arena *a, const char *path, const char *name
 	return path && *path ? arena_printf(a, "%s.%s", path, name) : name;
 }
 
-static void fault(struct decoder *d, const struct member *m, const char *hint, const char *fmt, ...) printf_fmt(4, 5);
+static void fault(struct decoder *d, const struct member *m, const char *hint, const char *fmt, ...)
+	printf_fmt(4, 5);
 static void fault(struct decoder *d, const struct member *m, const char *hint, const char *fmt, ...)
 {
 	scoped(buf_fini) struct buf b = { 0 };
@@ -101,7 +105,8 @@ static void wrong_type(struct decoder *d, const struct member *m)
 	int64_t i;
 
 	if (m->v->kind == V_UNKNOWN) {
-		fault(d, m, "use only what is known before apply", "its value is known only after apply");
+		fault(d, m, "use only what is known before apply",
+		      "its value is known only after apply");
 		return;
 	}
 	if ((m->row->type == F_STR || m->row->type == F_PATH || m->row->type == F_STRS) && scalar)
@@ -157,8 +162,8 @@ static void decode_enum(struct decoder *d, const struct member *m)
 			return;
 		}
 	}
-	fault(d, m, suggest_enum(d->a, m->row->accepts, got), "\"" STR_FMT "\" is not one of %s", STR_ARG(got),
-	      m->row->accepts);
+	fault(d, m, suggest_enum(d->a, m->row->accepts, got), "\"" STR_FMT "\" is not one of %s",
+	      STR_ARG(got), m->row->accepts);
 }
 
 static void decode_int(struct decoder *d, const struct member *m)
@@ -195,7 +200,8 @@ static bool pattern_matches(const char *accepts, struct str s)
 	int code;
 	PCRE2_SIZE at;
 	pcre2_code *re = pcre2_compile((PCRE2_SPTR)body.p, body.n,
-				       PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_DOLLAR_ENDONLY, &code, &at, NULL);
+				       PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_DOLLAR_ENDONLY,
+				       &code, &at, NULL);
 	if (!re)
 		bug("field pattern %s does not compile", accepts);
 	pcre2_match_data *md = pcre2_match_data_create(1, NULL);
@@ -215,8 +221,10 @@ static void decode_str(struct decoder *d, const struct member *m)
 		fault(d, m, NULL, "must not contain a zero byte");
 		return;
 	}
-	if (m->row->accepts && m->row->accepts[0] == '/' && !pattern_matches(m->row->accepts, m->v->s)) {
-		fault(d, m, NULL, "\"" STR_FMT "\" is not allowed here: %s", STR_ARG(m->v->s), m->row->doc);
+	if (m->row->accepts && m->row->accepts[0] == '/' &&
+	    !pattern_matches(m->row->accepts, m->v->s)) {
+		fault(d, m, NULL, "\"" STR_FMT "\" is not allowed here: %s", STR_ARG(m->v->s),
+		      m->row->doc);
 		return;
 	}
 	*(struct str *)m->to = m->v->s;
@@ -251,8 +259,8 @@ static void decode_cidr(struct decoder *d, const struct member *m)
 	int max = v6 ? 128 : 32;
 
 	if (slash == SIZE_MAX) {
-		fault(d, m, "write the network's size too, such as 10.20.0.0/16", "\"" STR_FMT "\" has no prefix length",
-		      STR_ARG(s));
+		fault(d, m, "write the network's size too, such as 10.20.0.0/16",
+		      "\"" STR_FMT "\" has no prefix length", STR_ARG(s));
 		return;
 	}
 	snprintf(text, sizeof text, STR_FMT, STR_ARG(host));
@@ -262,7 +270,8 @@ static void decode_cidr(struct decoder *d, const struct member *m)
 	}
 	struct str tail = str_sub(s, slash + 1, SIZE_MAX);
 	if (!tail.n || tail.p[0] == '+' || !str_to_int(tail, &bits) || bits < 0 || bits > max) {
-		fault(d, m, NULL, "the prefix length must be 0 to %d, not \"" STR_FMT "\"", max, STR_ARG(tail));
+		fault(d, m, NULL, "the prefix length must be 0 to %d, not \"" STR_FMT "\"", max,
+		      STR_ARG(tail));
 		return;
 	}
 	for (int i = (int)bits; i < max; i++)
@@ -282,8 +291,8 @@ static void decode_quantity(struct decoder *d, const struct member *m)
 	if (m->v->kind == V_STR)
 		s = m->v->s;
 	else if (m->v->kind == V_INT || m->v->kind == V_FLOAT)
-		s = str_of(m->v->kind == V_INT ? arena_printf(d->a, "%lld", (long long)m->v->i) :
-						 arena_printf(d->a, "%g", m->v->f));
+		s = str_of(m->v->kind == V_INT ? arena_printf(d->a, "%lld", (long long)m->v->i)
+					       : arena_printf(d->a, "%g", m->v->f));
 	else {
 		wrong_type(d, m);
 		return;
@@ -311,7 +320,8 @@ static void decode_strs(struct decoder *d, const struct member *m)
 	for (size_t i = 0; i < n; i++) {
 		struct str s = STR_NONE;
 		struct field item_row = *m->row;
-		item_row.type = m->row->accepts && !strcmp(m->row->accepts, "path") ? F_PATH : F_STR;
+		item_row.type = m->row->accepts && !strcmp(m->row->accepts, "path") ? F_PATH
+										    : F_STR;
 		if (item_row.type == F_PATH)
 			item_row.accepts = NULL;
 		struct member item = { &item_row, m->v, m->path, &s };
@@ -338,7 +348,8 @@ static const struct field *short_row(const struct field *rows)
 }
 
 /* The object itself, or {short member: v} for a bare scalar; NULL: reported. */
-static const struct value *object_of(struct decoder *d, const struct field *rows, const struct member *m)
+static const struct value *object_of(struct decoder *d, const struct field *rows,
+				     const struct member *m)
 {
 	const struct field *brief = short_row(rows);
 
@@ -374,9 +385,11 @@ static void decode_map_of(struct decoder *d, const struct member *m)
 	for (size_t i = 0; i < l->n; i++) {
 		const struct map_entry *en = &m->v->map.e[i];
 		struct obj *o = (void *)((char *)l->v + i * m->row->sub_size);
-		struct member sub = { m->row, en->val, arena_printf(d->a, "%s.%s", m->path, en->key.p), o };
+		struct member sub = { m->row, en->val,
+				      arena_printf(d->a, "%s.%s", m->path, en->key.p), o };
 		/* `name:` with nothing after it is an object of defaults. */
-		const struct value *v = sub.v->kind == V_NULL ? value_map(d->a) : object_of(d, m->row->sub, &sub);
+		const struct value *v = sub.v->kind == V_NULL ? value_map(d->a)
+							      : object_of(d, m->row->sub, &sub);
 
 		if (!v)
 			continue;
@@ -401,7 +414,8 @@ static void decode_list_of(struct decoder *d, const struct member *m)
 	l->v = arena_calloc(d->a, l->n ? l->n : 1, m->row->sub_size);
 	for (size_t i = 0; i < l->n; i++) {
 		struct obj *o = (void *)((char *)l->v + i * m->row->sub_size);
-		struct member sub = { m->row, m->v->list.v[i], arena_printf(d->a, "%s[%zu]", m->path, i), o };
+		struct member sub = { m->row, m->v->list.v[i],
+				      arena_printf(d->a, "%s[%zu]", m->path, i), o };
 		const struct value *v = object_of(d, m->row->sub, &sub);
 		if (v)
 			decode_obj(d, m->row->sub, v, sub.path, o);
@@ -497,7 +511,8 @@ static bool is_key_of(const struct field *row, struct str key)
 	return !(row->flags & (FIELD_NAME | FIELD_REST)) && str_eqc(key, row->name);
 }
 
-static void unknown_key(struct decoder *d, const struct field *rows, const struct value *v, const char *path, struct str key)
+static void unknown_key(struct decoder *d, const struct field *rows, const struct value *v,
+			const char *path, struct str key)
 {
 	const char *names[MAX_ROWS];
 	size_t n = 0;
@@ -519,12 +534,13 @@ static void unknown_key(struct decoder *d, const struct field *rows, const struc
 		hint = b.overflow ? NULL : buf_dup(&b, d->a);
 	}
 	d->failed = true;
-	err_list_addf(d->errs, at.line ? at : v->pos, hint, "%s%sunknown key \"" STR_FMT "\"", path ? path : "",
-		      path && *path ? ": " : "", STR_ARG(key));
+	err_list_addf(d->errs, at.line ? at : v->pos, hint, "%s%sunknown key \"" STR_FMT "\"",
+		      path ? path : "", path && *path ? ": " : "", STR_ARG(key));
 }
 
 /* Every key that was written: known, collected by a FIELD_REST row, or a fault. */
-static void decode_keys(struct decoder *d, const struct field *rows, const struct value *v, const char *path, void *obj)
+static void decode_keys(struct decoder *d, const struct field *rows, const struct value *v,
+			const char *path, void *obj)
 {
 	const struct field *rest = rest_row(rows);
 	struct value *others = NULL;
@@ -542,7 +558,8 @@ static void decode_keys(struct decoder *d, const struct field *rows, const struc
 		struct pos at = yaml_key_pos(v, en->key.p);
 		if (row->name && (row->flags & FIELD_SOON)) {
 			d->failed = true;
-			err_list_addf(d->errs, at.line ? at : v->pos, "remove the key", "\"%s\" is not supported by this version yet",
+			err_list_addf(d->errs, at.line ? at : v->pos, "remove the key",
+				      "\"%s\" is not supported by this version yet",
 				      join_path(d->a, path, row->name));
 		} else if (!row->name && others) {
 			value_sets(others, en->key, en->val);
@@ -553,14 +570,16 @@ static void decode_keys(struct decoder *d, const struct field *rows, const struc
 }
 
 /* v NULL: only defaults. */
-static void decode_obj(struct decoder *d, const struct field *rows, const struct value *v, const char *path, void *obj)
+static void decode_obj(struct decoder *d, const struct field *rows, const struct value *v,
+		       const char *path, void *obj)
 {
 	struct obj *o = obj;
 	size_t n = row_count(rows);
 
 	o->source = v;
 	if (v) {
-		struct pos first = v->map.n ? yaml_key_pos(v, v->map.e[0].key.p) : (struct pos){ 0 };
+		struct pos first = v->map.n ? yaml_key_pos(v, v->map.e[0].key.p)
+					    : (struct pos){ 0 };
 		o->pos = first.line ? first : v->pos;
 	}
 	if (v)
@@ -584,8 +603,11 @@ static void decode_obj(struct decoder *d, const struct field *rows, const struct
 			d->failed = true;
 			if (map_getc(&d->meant, m.path))
 				continue;
-			err_list_addf(d->errs, o->pos, arena_printf(d->a, "add \"%s: ...\": %s", row->name, row->doc),
-				      "%s%s\"%s\" is missing", path ? path : "", path && *path ? ": " : "", row->name);
+			err_list_addf(
+				d->errs, o->pos,
+				arena_printf(d->a, "add \"%s: ...\": %s", row->name, row->doc),
+				"%s%s\"%s\" is missing", path ? path : "",
+				path && *path ? ": " : "", row->name);
 		} else {
 			decode_default(d, row, m.path, to);
 		}
@@ -600,8 +622,8 @@ struct value *field_faulty(struct arena *a)
 	return v;
 }
 
-int field_decode(struct arena *a, const struct field *rows, const struct value *v, const char *path, void *obj,
-		 struct err_list *errs)
+int field_decode(struct arena *a, const struct field *rows, const struct value *v, const char *path,
+		 void *obj, struct err_list *errs)
 {
 	struct decoder d = { .a = a, .errs = errs };
 
@@ -609,8 +631,8 @@ int field_decode(struct arena *a, const struct field *rows, const struct value *
 	if (v && v->kind == V_NULL)
 		v = value_map(a);
 	if (v && v->kind != V_MAP) {
-		err_list_addf(errs, v->pos, NULL, "%s%smust be a map, not %s", path ? path : "", path && *path ? ": " : "",
-			      value_kind_name(v->kind));
+		err_list_addf(errs, v->pos, NULL, "%s%smust be a map, not %s", path ? path : "",
+			      path && *path ? ": " : "", value_kind_name(v->kind));
 		return -1;
 	}
 	decode_obj(&d, rows, v, path, obj);
@@ -628,7 +650,8 @@ static size_t row_index(const struct field *rows, const char *name)
 bool field_was_set(const struct field *rows, const void *obj, const char *name)
 {
 	const struct obj *o = obj;
-	const struct value *v = o->source ? value_get(o->source, rows[row_index(rows, name)].name) : NULL;
+	const struct value *v = o->source ? value_get(o->source, rows[row_index(rows, name)].name)
+					  : NULL;
 
 	return v && v->kind != V_NULL;
 }

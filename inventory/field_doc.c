@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows as documentation: JSON Schema for editors, scdoc for the manual page. Both walk the same tables that decode, so they cannot
- * say something else than the program does.
+ * The rows as documentation: JSON Schema for editors, scdoc for the manual page. Both walk the same
+ * tables that decode, so they cannot say something else than the program does.
  */
 #include "inventory/field.h"
 

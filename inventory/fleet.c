@@ -3,16 +3,21 @@
 
 #include "inventory/spec_text.h"
 
-static void add_node(struct arena *a, struct fleet *f, struct node *n, struct pos where, struct err_list *errs)
+static void add_node(struct arena *a, struct fleet *f, struct node *n, struct pos where,
+		     struct err_list *errs)
 {
 	struct node *other = map_getc(&f->by_name, n->name);
 
 	if (other) {
-		const char *hint = other->pool == n->pool ? "name each host once" :
-							    arena_printf(a, "remove it from one of the pools");
-		err_list_addf(errs, where, hint, "pools." STR_FMT ": node \"%s\" is already in pool \"" STR_FMT "\" (%s:%d)",
+		const char *hint = other->pool == n->pool
+					   ? "name each host once"
+					   : arena_printf(a, "remove it from one of the pools");
+		err_list_addf(errs, where, hint,
+			      "pools." STR_FMT ": node \"%s\" is already in pool \"" STR_FMT
+			      "\" (%s:%d)",
 			      STR_ARG(n->pool->name), n->name, STR_ARG(other->pool->name),
-			      other->pool->obj.pos.file ? other->pool->obj.pos.file : "", other->pool->obj.pos.line);
+			      other->pool->obj.pos.file ? other->pool->obj.pos.file : "",
+			      other->pool->obj.pos.line);
 		return;
 	}
 	map_put(&f->by_name, str_of(n->name), n);
@@ -20,8 +25,8 @@ static void add_node(struct arena *a, struct fleet *f, struct node *n, struct po
 	VEC_ADD(a, &f->nodes) = n;
 }
 
-static void expand_counted(struct arena *a, struct fleet *f, const struct spec_pool *p, const struct value *vars,
-			   struct err_list *errs)
+static void expand_counted(struct arena *a, struct fleet *f, const struct spec_pool *p,
+			   const struct value *vars, struct err_list *errs)
 {
 	struct pos where = p->obj.pos;
 
@@ -29,7 +34,8 @@ static void expand_counted(struct arena *a, struct fleet *f, const struct spec_p
 		struct node *n = arena_obj(a, struct node);
 		*n = (struct node){
 			.name = arena_printf(a, STR_FMT "-%lld", STR_ARG(p->name), (long long)i),
-			.addr = arena_printf(a, "node." STR_FMT "[%lld]", STR_ARG(p->name), (long long)i),
+			.addr = arena_printf(a, "node." STR_FMT "[%lld]", STR_ARG(p->name),
+					     (long long)i),
 			.pool = p,
 			.index = i,
 			.vars = vars,
@@ -38,8 +44,8 @@ static void expand_counted(struct arena *a, struct fleet *f, const struct spec_p
 	}
 }
 
-static void expand_hosts(struct arena *a, struct fleet *f, const struct spec_pool *p, const struct value *vars,
-			 struct err_list *errs)
+static void expand_hosts(struct arena *a, struct fleet *f, const struct spec_pool *p,
+			 const struct value *vars, struct err_list *errs)
 {
 	const struct value *written = value_get(p->obj.source, "hosts");
 	int64_t index = 0;
@@ -47,7 +53,8 @@ static void expand_hosts(struct arena *a, struct fleet *f, const struct spec_poo
 	for (size_t i = 0; i < p->hosts.items.n; i++) {
 		struct names names = { 0 };
 		struct err e = { 0 };
-		const struct value *item = written && written->kind == V_LIST ? written->list.v[i] : written;
+		const struct value *item = written && written->kind == V_LIST ? written->list.v[i]
+									      : written;
 		struct pos where = item ? item->pos : p->obj.pos;
 
 		if (!p->hosts.items.v[i].p)
@@ -63,7 +70,8 @@ static void expand_hosts(struct arena *a, struct fleet *f, const struct spec_poo
 			struct node *n = arena_obj(a, struct node);
 			*n = (struct node){
 				.name = names.v.v[k],
-				.addr = arena_printf(a, "node." STR_FMT "[%s]", STR_ARG(p->name), names.v.v[k]),
+				.addr = arena_printf(a, "node." STR_FMT "[%s]", STR_ARG(p->name),
+						     names.v.v[k]),
 				.pool = p,
 				.index = index++,
 				.host = names.v.v[k],

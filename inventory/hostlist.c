@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Why it is so: expansion counts before it makes, so that "a[0-999999][0-999999]" costs nothing and is refused. Folding works on one
- * run of digits at a time, from left to right: names that are equal but for that run become one name with a range. Each
- * pass is linear (a hash of "the name without the run"), the sort before it is n log n.
+ * Why it is so: expansion counts before it makes, so that "a[0-999999][0-999999]" costs nothing and
+ * is refused. Folding works on one run of digits at a time, from left to right: names that are
+ * equal but for that run become one name with a range. Each pass is linear (a hash of "the name
+ * without the run"), the sort before it is n log n.
  */
 #include "inventory/hostlist.h"
 
@@ -67,7 +68,9 @@ static int parse_range(struct str s, size_t at, struct range *r, struct err *e)
 	if (!item.n)
 		return fault(e, at, "a number or range is missing in the brackets", STR_NONE);
 	if (!all_digits(from) || !all_digits(to) || (slash != SIZE_MAX && !all_digits(step)))
-		return fault(e, at, "expected a number or a range such as 0-15 in the brackets, not", item);
+		return fault(e, at,
+			     "expected a number or a range such as 0-15 in the brackets, not",
+			     item);
 	if (from.n > RUN_DIGITS || to.n > RUN_DIGITS || step.n > 9)
 		return fault(e, at, "the number is too long:", item);
 	*r = (struct range){ .step = 1 };
@@ -117,7 +120,8 @@ static int parse_term(struct arena *a, struct str s, size_t at, struct term *t, 
 			return fault(e, at + i, "\"]\" without \"[\"", STR_NONE);
 		if (s.p[i] != '[') {
 			if (!is_name_char(s.p[i]))
-				return fault(e, at + i, "this character cannot be in a name:", str_sub(s, i, i + 1));
+				return fault(e, at + i, "this character cannot be in a name:",
+					     str_sub(s, i, i + 1));
 			continue;
 		}
 		size_t end = i + 1;
@@ -154,7 +158,8 @@ static uint64_t term_size(const struct term *t)
 }
 
 /* The last bracket runs fastest. */
-static void expand_term(struct arena *a, const struct term *t, size_t part, struct buf *b, struct names *out)
+static void expand_term(struct arena *a, const struct term *t, size_t part, struct buf *b,
+			struct names *out)
 {
 	if (part == t->parts.n) {
 		VEC_ADD(a, &out->v) = buf_dup(b, a);
@@ -281,7 +286,7 @@ struct folding {
 	size_t n_runs;
 	struct str text[FOLD_RUNS + 1];
 	struct str run[FOLD_RUNS];
-	bool dead; /* merged into an earlier one */
+	bool dead;		/* merged into an earlier one */
 	VEC(struct str) merged; /* runs of those merged into this one, in order, its own first */
 };
 

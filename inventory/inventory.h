@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inventory/inventory.h - front door of what should be: the spec language and the fleet that a spec expands to.
+ * inventory/inventory.h - front door of what should be: the spec language and the fleet that a spec
+ * expands to.
  */
 #ifndef MUSTER_INVENTORY_INVENTORY_H
 #define MUSTER_INVENTORY_INVENTORY_H

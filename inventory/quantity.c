@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Quantities carry their unit. A number without one is refused rather than guessed: "size: 100" meant GiB to the person who wrote it
- * and bytes to the program that read it, once too often.
+ * Quantities carry their unit. A number without one is refused rather than guessed: "size: 100"
+ * meant GiB to the person who wrote it and bytes to the program that read it, once too often.
  */
 #include "inventory/field.h"
 
@@ -82,7 +82,9 @@ int quantity_bytes(struct str s, int64_t *out, struct err *e)
 		if (str_eqc(unit, byte_units[i].name))
 			return scaled(number, byte_units[i].factor, s, out, e);
 	err_set(e, ERR_SPEC, "\"" STR_FMT "\" is not a unit of size", STR_ARG(unit));
-	return err_hint(e, "use KiB, MiB, GiB, TiB, PiB (powers of 1024) or kB, MB, GB, TB, PB (powers of 1000)");
+	return err_hint(
+		e,
+		"use KiB, MiB, GiB, TiB, PiB (powers of 1024) or kB, MB, GB, TB, PB (powers of 1000)");
 }
 
 /* The unit at the front of s; "ms" before "m". */
@@ -112,21 +114,25 @@ int quantity_duration(struct str s, int64_t *out_ms, struct err *e)
 		struct str number = take_number(&rest);
 		if (!number.n) {
 			err_set(e, ERR_SPEC, "\"" STR_FMT "\" is not a duration", STR_ARG(s));
-			return err_hint(e, "write numbers and units (w, d, h, m, s, ms), such as 30m or 1h30m");
+			return err_hint(
+				e,
+				"write numbers and units (w, d, h, m, s, ms), such as 30m or 1h30m");
 		}
 		rest = str_trim(rest);
 		const struct unit *u = take_time_unit(&rest);
 		if (!u && !rest.n) {
 			err_set(e, ERR_SPEC, "the duration " STR_FMT " has no unit", STR_ARG(s));
-			return err_hint(e, "write the unit, such as " STR_FMT "s or " STR_FMT "m", STR_ARG(number),
-					STR_ARG(number));
+			return err_hint(e, "write the unit, such as " STR_FMT "s or " STR_FMT "m",
+					STR_ARG(number), STR_ARG(number));
 		}
 		if (!u) {
-			err_set(e, ERR_SPEC, "\"" STR_FMT "\" has an unknown unit of time", STR_ARG(s));
+			err_set(e, ERR_SPEC, "\"" STR_FMT "\" has an unknown unit of time",
+				STR_ARG(s));
 			return err_hint(e, "use w, d, h, m, s or ms");
 		}
 		if (last && u <= last)
-			return err_set(e, ERR_SPEC, "\"" STR_FMT "\" has its units out of order", STR_ARG(s));
+			return err_set(e, ERR_SPEC, "\"" STR_FMT "\" has its units out of order",
+				       STR_ARG(s));
 		last = u;
 		if (scaled(number, u->factor, s, &part, e) < 0)
 			return -1;
@@ -146,7 +152,8 @@ int quantity_count(struct str s, struct count *out, struct err *e)
 	if (c.percent)
 		t = str_trim(str_sub(t, 0, t.n - 1));
 	if (!str_to_int(t, &c.n)) {
-		err_set(e, ERR_SPEC, "\"" STR_FMT "\" is neither a number nor a percentage", STR_ARG(s));
+		err_set(e, ERR_SPEC, "\"" STR_FMT "\" is neither a number nor a percentage",
+			STR_ARG(s));
 		return err_hint(e, "write a number such as 3, or a percentage such as 10%%");
 	}
 	if (c.n < 0)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A command is split into words, never given to a shell: what a spec says cannot become more than one program with arguments. One trailing
- * newline is cut, since every tool that prints a password ends it with one. Answers are not cached: a secret lives no longer than
- * the expression that asked for it.
+ * A command is split into words, never given to a shell: what a spec says cannot become more than
+ * one program with arguments. One trailing newline is cut, since every tool that prints a password
+ * ends it with one. Answers are not cached: a secret lives no longer than the expression that asked
+ * for it.
  */
 #include "inventory/secret.h"
 
@@ -64,7 +65,8 @@ static int read_command(struct arena *a, struct str command, struct str *out, st
 	return 0;
 }
 
-static int read_file(struct arena *a, struct str path, const char *dir, struct str *out, struct err *e)
+static int read_file(struct arena *a, struct str path, const char *dir, struct str *out,
+		     struct err *e)
 {
 	const char *p = fs_expand_home(a, str_cstr(a, path));
 
@@ -82,13 +84,15 @@ static int read_env(struct arena *a, struct str name, struct str *out, struct er
 
 	if (!v) {
 		err_set(e, ERR_NOT_FOUND, "secret: the environment has no " STR_FMT, STR_ARG(name));
-		return err_hint(e, "set it before running muster: export " STR_FMT "=...", STR_ARG(name));
+		return err_hint(e, "set it before running muster: export " STR_FMT "=...",
+				STR_ARG(name));
 	}
 	*out = str_of(v);
 	return 0;
 }
 
-int secret_read(struct arena *a, struct str source, const char *dir, const struct value **out, struct err *e)
+int secret_read(struct arena *a, struct str source, const char *dir, const struct value **out,
+		struct err *e)
 {
 	struct str text = STR_NONE;
 	int rc;
@@ -100,17 +104,22 @@ int secret_read(struct arena *a, struct str source, const char *dir, const struc
 	else if (str_starts(source, "cmd:"))
 		rc = read_command(a, str_sub(source, 4, SIZE_MAX), &text, e);
 	else
-		return err_set(e, ERR_SPEC, "secret takes 'env:NAME', 'file:PATH' or 'cmd:PROGRAM', not \"" STR_FMT "\"",
-			       STR_ARG(str_sub(source, 0, str_find_char(source, ':'))));
+		return err_set(
+			e, ERR_SPEC,
+			"secret takes 'env:NAME', 'file:PATH' or 'cmd:PROGRAM', not \"" STR_FMT
+			"\"",
+			STR_ARG(str_sub(source, 0, str_find_char(source, ':'))));
 	if (rc < 0)
 		return -1;
 	if (!text.n)
-		return err_set(e, ERR_NOT_FOUND, "secret: " STR_FMT " gave an empty text", STR_ARG(source));
+		return err_set(e, ERR_NOT_FOUND, "secret: " STR_FMT " gave an empty text",
+			       STR_ARG(source));
 	*out = value_secret(a, value_str(a, text));
 	return 0;
 }
 
-static int call_secret(void *arg, struct arena *a, const struct value *args, const struct value **out, struct err *e)
+static int call_secret(void *arg, struct arena *a, const struct value *args,
+		       const struct value **out, struct err *e)
 {
 	(void)arg;
 	if (args->list.n != 1 || args->list.v[0]->kind != V_STR)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A term is tried as what it can only be first ("@pool", "node.pool[3]", a glob), then as a node set of names, then as a pool. Operators
- * have no precedence: a reader of "a,b!c&d" goes left to right, and so do we.
+ * A term is tried as what it can only be first ("@pool", "node.pool[3]", a glob), then as a node
+ * set of names, then as a pool. Operators have no precedence: a reader of "a,b!c&d" goes left to
+ * right, and so do we.
  */
 #include "inventory/select.h"
 
@@ -49,7 +50,8 @@ static void mark_all_of(const struct selection *s, const struct select_group *g,
 	}
 }
 
-/* The nearest of the nodes' names (unless only groups can be meant) and the groups' names, for "did you mean". */
+/* The nearest of the nodes' names (unless only groups can be meant) and the groups' names, for "did
+ * you mean". */
 static const char *suggest(const struct selection *s, struct str word, bool groups)
 {
 	const char **names = arena_array(s->a, const char *, s->n + s->n_groups + 1);
@@ -63,8 +65,8 @@ static const char *suggest(const struct selection *s, struct str word, bool grou
 }
 
 /* "pool[0-3]" and "pool[gpu001.dc1]": by index or by name within the pool. */
-static int mark_members(const struct selection *s, const struct select_group *g, struct str inside, size_t at, bool *marks,
-			struct err *e)
+static int mark_members(const struct selection *s, const struct select_group *g, struct str inside,
+			size_t at, bool *marks, struct err *e)
 {
 	struct names names = { 0 };
 	struct str text = str_of(arena_printf(s->a, "[" STR_FMT "]", STR_ARG(inside)));
@@ -83,7 +85,8 @@ static int mark_members(const struct selection *s, const struct select_group *g,
 	for (size_t k = 0; k < names.v.n; k++) {
 		uint64_t nth;
 		if (!str_to_uint(str_of(names.v.v[k]), 10, &nth) || nth >= g->n) {
-			err_set(e, ERR_USAGE, "pool \"%s\" has no node [%s]", g->name, names.v.v[k]);
+			err_set(e, ERR_USAGE, "pool \"%s\" has no node [%s]", g->name,
+				names.v.v[k]);
 			err_hint(e, g->n ? "it has %zu, numbered from 0" : "it is empty", g->n);
 			e->pos = (struct pos){ NULL, 1, (int)at + 1 };
 			return -1;
@@ -95,7 +98,8 @@ static int mark_members(const struct selection *s, const struct select_group *g,
 	return 0;
 }
 
-static int mark_glob(const struct selection *s, struct str term, size_t at, bool *marks, struct err *e)
+static int mark_glob(const struct selection *s, struct str term, size_t at, bool *marks,
+		     struct err *e)
 {
 	const char *pattern = str_cstr(s->a, term);
 	bool any = false;
@@ -108,7 +112,8 @@ static int mark_glob(const struct selection *s, struct str term, size_t at, bool
 }
 
 /* A node set of names; *known false, without a fault, when a name is no node's. */
-static int mark_names(const struct selection *s, struct str term, size_t at, bool *marks, bool *known, struct err *e)
+static int mark_names(const struct selection *s, struct str term, size_t at, bool *marks,
+		      bool *known, struct err *e)
 {
 	struct names names = { 0 };
 
@@ -152,7 +157,8 @@ static int unknown_name(const struct selection *s, struct str term, size_t at, s
 	return fault(e, at, suggest(s, bad, false), "no node is named", bad);
 }
 
-static int mark_term(const struct selection *s, struct str term, size_t at, bool *marks, struct err *e)
+static int mark_term(const struct selection *s, struct str term, size_t at, bool *marks,
+		     struct err *e)
 {
 	const struct select_group *g;
 	struct str name, inside;
@@ -252,9 +258,14 @@ static int evaluate(const struct selection *s, struct str text, bool *chosen, st
 	}
 }
 
-int select_names(struct arena *a, struct str expression, const struct select_from *from, struct names *out, struct err *e)
+int select_names(struct arena *a, struct str expression, const struct select_from *from,
+		 struct names *out, struct err *e)
 {
-	struct selection s = { .a = a, .all = from->all, .n = from->n, .groups = from->groups, .n_groups = from->n_groups };
+	struct selection s = { .a = a,
+			       .all = from->all,
+			       .n = from->n,
+			       .groups = from->groups,
+			       .n_groups = from->n_groups };
 	bool *chosen = arena_array(a, bool, s.n + 1);
 
 	map_init(&s.index, a);

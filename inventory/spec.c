@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The spec's language as tables. Keys that later versions will know stand here too, so that they are not mistaken for typing errors. */
+/* The spec's language as tables. Keys that later versions will know stand here too, so that they
+ * are not mistaken for typing errors. */
 #include "inventory/spec.h"
 
-#define SOON(key) { key, F_VALUE, FIELD_SOON, 0, NULL, NULL, NULL, NULL, 0 }
+#define SOON(key)                                                      \
+	{                                                              \
+		key, F_VALUE, FIELD_SOON, 0, NULL, NULL, NULL, NULL, 0 \
+	}
 
 static const struct field provider_fields[] = {
 	FIELD(spec_provider, name, F_STR, FIELD_NAME, NULL, NULL, "the provider's name"),
-	FIELD(spec_provider, type, F_STR, 0, NULL, NULL, "kind of provider, such as ssh, local or fake; defaults to the name"),
-	FIELD(spec_provider, options, F_VALUE, FIELD_REST, NULL, NULL, "every other key is the provider's own"),
+	FIELD(spec_provider, type, F_STR, 0, NULL, NULL,
+	      "kind of provider, such as ssh, local or fake; defaults to the name"),
+	FIELD(spec_provider, options, F_VALUE, FIELD_REST, NULL, NULL,
+	      "every other key is the provider's own"),
 	FIELD_END,
 };
 
 static const struct field network_fields[] = {
 	FIELD(spec_network, name, F_STR, FIELD_NAME, NULL, NULL, "the network's name"),
-	FIELD(spec_network, provider, F_STR, FIELD_REQUIRED | FIELD_REF | FIELD_FIXED, NULL, "providers",
-	      "name of the provider that has it"),
+	FIELD(spec_network, provider, F_STR, FIELD_REQUIRED | FIELD_REF | FIELD_FIXED, NULL,
+	      "providers", "name of the provider that has it"),
 	FIELD(spec_network, cidr, F_CIDR, FIELD_FIXED, NULL, NULL, "its addresses"),
 	FIELD(spec_network, options, F_VALUE, 0, NULL, "map", "what only this provider knows"),
 	SOON("subnets"),
@@ -25,16 +31,22 @@ static const struct field network_fields[] = {
 static const struct field ssh_fields[] = {
 	FIELD(spec_ssh, user, F_STR, 0, NULL, NULL, "login name; else from ssh_config, else yours"),
 	FIELD(spec_ssh, port, F_INT, 0, NULL, "1..65535", "port; else from ssh_config, else 22"),
-	FIELD(spec_ssh, key, F_PATH, 0, NULL, NULL, "private key file; else from ssh_config and the agent"),
-	FIELD(spec_ssh, jump, F_STR, 0, NULL, NULL, "host to connect through, as user@host:port; several with commas"),
-	FIELD(spec_ssh, config, F_PATH, 0, NULL, "none", "ssh_config file, or none to use this spec only"),
+	FIELD(spec_ssh, key, F_PATH, 0, NULL, NULL,
+	      "private key file; else from ssh_config and the agent"),
+	FIELD(spec_ssh, jump, F_STR, 0, NULL, NULL,
+	      "host to connect through, as user@host:port; several with commas"),
+	FIELD(spec_ssh, config, F_PATH, 0, NULL, "none",
+	      "ssh_config file, or none to use this spec only"),
 	FIELD(spec_ssh, known_hosts, F_PATH, 0, NULL, NULL, "file with the hosts' keys"),
 	FIELD(spec_ssh, host_key_checking, F_ENUM, 0, "yes", "yes|accept-new|no",
 	      "what to do about a host whose key is not known"),
-	FIELD(spec_ssh, become, F_BOOL, 0, NULL, NULL, "become another user with sudo; defaults to true unless user is root"),
+	FIELD(spec_ssh, become, F_BOOL, 0, NULL, NULL,
+	      "become another user with sudo; defaults to true unless user is root"),
 	FIELD(spec_ssh, become_user, F_STR, 0, "root", NULL, "the user to become"),
-	FIELD(spec_ssh, become_password, F_STR, FIELD_SECRET, NULL, NULL, "sudo's password, such as {{ secret('env:SUDO') }}"),
-	FIELD(spec_ssh, connect_timeout, F_DURATION, 0, "30s", NULL, "longest wait for a connection"),
+	FIELD(spec_ssh, become_password, F_STR, FIELD_SECRET, NULL, NULL,
+	      "sudo's password, such as {{ secret('env:SUDO') }}"),
+	FIELD(spec_ssh, connect_timeout, F_DURATION, 0, "30s", NULL,
+	      "longest wait for a connection"),
 	FIELD_END,
 };
 
@@ -45,25 +57,33 @@ static const struct field role_fields[] = {
 };
 
 static const struct field update_fields[] = {
-	FIELD(spec_update, max_unavailable, F_COUNT, 0, "100%", NULL, "how many nodes of the pool may be worked on at a time"),
+	FIELD(spec_update, max_unavailable, F_COUNT, 0, "100%", NULL,
+	      "how many nodes of the pool may be worked on at a time"),
 	SOON("drain"),
 	FIELD_END,
 };
 
 static const struct field pool_fields[] = {
 	FIELD(spec_pool, name, F_STR, FIELD_NAME, NULL, NULL, "the pool's name"),
-	FIELD(spec_pool, provider, F_STR, FIELD_REQUIRED | FIELD_REF | FIELD_FIXED, NULL, "providers",
-	      "name of the provider of its machines"),
+	FIELD(spec_pool, provider, F_STR, FIELD_REQUIRED | FIELD_REF | FIELD_FIXED, NULL,
+	      "providers", "name of the provider of its machines"),
 	FIELD(spec_pool, count, F_INT, 0, NULL, "0..100000", "number of machines to make"),
-	FIELD(spec_pool, hosts, F_STRS, 0, NULL, NULL, "node sets of machines that exist, such as gpu[001-016].example.org"),
-	FIELD(spec_pool, image, F_STR, FIELD_FIXED, NULL, NULL, "portable name of the operating system's image"),
-	FIELD(spec_pool, machine, F_STR, FIELD_FIXED, NULL, NULL, "the provider's name of the machine type"),
-	FIELD(spec_pool, network, F_STR, FIELD_REF | FIELD_FIXED, NULL, "networks", "name of the network it is in"),
+	FIELD(spec_pool, hosts, F_STRS, 0, NULL, NULL,
+	      "node sets of machines that exist, such as gpu[001-016].example.org"),
+	FIELD(spec_pool, image, F_STR, FIELD_FIXED, NULL, NULL,
+	      "portable name of the operating system's image"),
+	FIELD(spec_pool, machine, F_STR, FIELD_FIXED, NULL, NULL,
+	      "the provider's name of the machine type"),
+	FIELD(spec_pool, network, F_STR, FIELD_REF | FIELD_FIXED, NULL, "networks",
+	      "name of the network it is in"),
 	FIELD_SUB(spec_pool, ssh, F_OBJ, 0, ssh_fields, spec_ssh, "how to log in"),
-	FIELD_SUB(spec_pool, roles, F_LIST_OF, 0, role_fields, spec_role, "roles to apply, in order"),
-	FIELD(spec_pool, playbooks, F_STRS, 0, NULL, "path", "playbooks to run after the roles, in order"),
+	FIELD_SUB(spec_pool, roles, F_LIST_OF, 0, role_fields, spec_role,
+		  "roles to apply, in order"),
+	FIELD(spec_pool, playbooks, F_STRS, 0, NULL, "path",
+	      "playbooks to run after the roles, in order"),
 	FIELD(spec_pool, vars, F_VALUE, FIELD_LATE, NULL, "map", "variables for its nodes"),
-	FIELD_SUB(spec_pool, update, F_OBJ, 0, update_fields, spec_update, "how changes roll over the pool"),
+	FIELD_SUB(spec_pool, update, F_OBJ, 0, update_fields, spec_update,
+		  "how changes roll over the pool"),
 	FIELD(spec_pool, options, F_VALUE, 0, NULL, "map", "what only this provider knows"),
 	SOON("gpu"),
 	SOON("subnet"),
@@ -76,10 +96,14 @@ static const struct field pool_fields[] = {
 };
 
 const struct field spec_fields[] = {
-	FIELD(spec, cluster, F_STR, FIELD_REQUIRED, NULL, "/[a-z0-9-]{1,40}/", "name of the cluster, 1-40 of a-z 0-9 -"),
-	FIELD(spec, include, F_STRS, 0, NULL, NULL, "files to merge under this one, relative to it"),
-	FIELD(spec, vars, F_VALUE, FIELD_LATE, NULL, "map", "variables for expressions here and on every node"),
-	FIELD_SUB(spec, providers, F_MAP_OF, 0, provider_fields, spec_provider, "where machines come from"),
+	FIELD(spec, cluster, F_STR, FIELD_REQUIRED, NULL, "/[a-z0-9-]{1,40}/",
+	      "name of the cluster, 1-40 of a-z 0-9 -"),
+	FIELD(spec, include, F_STRS, 0, NULL, NULL,
+	      "files to merge under this one, relative to it"),
+	FIELD(spec, vars, F_VALUE, FIELD_LATE, NULL, "map",
+	      "variables for expressions here and on every node"),
+	FIELD_SUB(spec, providers, F_MAP_OF, 0, provider_fields, spec_provider,
+		  "where machines come from"),
 	FIELD_SUB(spec, networks, F_MAP_OF, 0, network_fields, spec_network, "networks to make"),
 	FIELD_SUB(spec, pools, F_MAP_OF, 0, pool_fields, spec_pool, "pools of equal machines"),
 	FIELD(spec, outputs, F_VALUE, FIELD_LATE, NULL, "map", "values to show after apply"),

@@ -27,7 +27,8 @@ static const char **names_of(struct checker *c, const char *section, size_t *n)
 	return names;
 }
 
-static void check_reference(struct checker *c, const struct field *row, struct str name, struct pos at, const char *path)
+static void check_reference(struct checker *c, const struct field *row, struct str name,
+			    struct pos at, const char *path)
 {
 	size_t n;
 	const char **names = names_of(c, row->accepts, &n);
@@ -40,13 +41,17 @@ static void check_reference(struct checker *c, const struct field *row, struct s
 	if (best)
 		hint = arena_printf(c->a, "did you mean \"%s\"?", best);
 	else if (n)
-		hint = arena_printf(c->a, "declare it under %s, or use one that is there, such as \"%s\"", row->accepts, names[0]);
+		hint = arena_printf(c->a,
+				    "declare it under %s, or use one that is there, such as \"%s\"",
+				    row->accepts, names[0]);
 	else
 		hint = arena_printf(c->a, "declare it under %s", row->accepts);
-	err_list_addf(c->errs, at, hint, "%s.%s: no \"" STR_FMT "\" in %s", path, row->name, STR_ARG(name), row->accepts);
+	err_list_addf(c->errs, at, hint, "%s.%s: no \"" STR_FMT "\" in %s", path, row->name,
+		      STR_ARG(name), row->accepts);
 }
 
-static void check_references(struct checker *c, const struct field *rows, const struct obj *o, const char *path)
+static void check_references(struct checker *c, const struct field *rows, const struct obj *o,
+			     const char *path)
 {
 	for (const struct field *r = rows; r->name; r++) {
 		if (!(r->flags & FIELD_REF))
@@ -65,10 +70,11 @@ static void check_name(struct checker *c, const char *section, struct str name, 
 	bool good = name.n > 0 && name.n <= 40 && name.p[0] != '-' && name.p[name.n - 1] != '-';
 
 	for (size_t i = 0; i < name.n; i++)
-		good = good && ((name.p[i] >= 'a' && name.p[i] <= 'z') || (name.p[i] >= '0' && name.p[i] <= '9') || name.p[i] == '-');
+		good = good && ((name.p[i] >= 'a' && name.p[i] <= 'z') ||
+				(name.p[i] >= '0' && name.p[i] <= '9') || name.p[i] == '-');
 	if (!good)
-		err_list_addf(c->errs, at, "use 1-40 of a-z 0-9 -, not beginning or ending with -", "%s: \"" STR_FMT "\" is not a good name",
-			      section, STR_ARG(name));
+		err_list_addf(c->errs, at, "use 1-40 of a-z 0-9 -, not beginning or ending with -",
+			      "%s: \"" STR_FMT "\" is not a good name", section, STR_ARG(name));
 }
 
 static const struct field *sub_rows(const char *name)
@@ -92,7 +98,8 @@ static bool parse_block(struct str cidr, struct block *b)
 	int64_t bits;
 	size_t slash = str_find_char(cidr, '/');
 
-	if (slash == SIZE_MAX || slash >= sizeof text || !str_to_int(str_sub(cidr, slash + 1, SIZE_MAX), &bits))
+	if (slash == SIZE_MAX || slash >= sizeof text ||
+	    !str_to_int(str_sub(cidr, slash + 1, SIZE_MAX), &bits))
 		return false;
 	snprintf(text, sizeof text, "%.*s", (int)slash, cidr.p);
 	b->family = strchr(text, ':') ? AF_INET6 : AF_INET;
@@ -110,8 +117,10 @@ static bool overlap(const struct block *x, const struct block *y)
 	return !rest || !((x->addr[bits / 8] ^ y->addr[bits / 8]) >> (8 - rest));
 }
 
-/* Each pair once, reported at the later one. Networks of different providers may use the same addresses. */
-static void check_overlaps(struct checker *c, const struct spec_network *v, size_t n, const struct field *rows)
+/* Each pair once, reported at the later one. Networks of different providers may use the same
+ * addresses. */
+static void check_overlaps(struct checker *c, const struct spec_network *v, size_t n,
+			   const struct field *rows)
 {
 	struct block *blocks = arena_array(c->a, struct block, n + 1);
 
@@ -119,12 +128,15 @@ static void check_overlaps(struct checker *c, const struct spec_network *v, size
 		if (!v[i].cidr.p || !parse_block(v[i].cidr, &blocks[i]))
 			continue;
 		for (size_t k = 0; k < i; k++) {
-			if (!blocks[k].family || !str_eq(v[k].provider, v[i].provider) || !overlap(&blocks[k], &blocks[i]))
+			if (!blocks[k].family || !str_eq(v[k].provider, v[i].provider) ||
+			    !overlap(&blocks[k], &blocks[i]))
 				continue;
-			err_list_addf(c->errs, field_pos(rows, &v[i], "cidr"), "choose addresses that no other network has",
-				      "networks." STR_FMT ".cidr: " STR_FMT " overlaps " STR_FMT " of network \"" STR_FMT "\" (line %d)",
-				      STR_ARG(v[i].name), STR_ARG(v[i].cidr), STR_ARG(v[k].cidr), STR_ARG(v[k].name),
-				      field_pos(rows, &v[k], "cidr").line);
+			err_list_addf(c->errs, field_pos(rows, &v[i], "cidr"),
+				      "choose addresses that no other network has",
+				      "networks." STR_FMT ".cidr: " STR_FMT " overlaps " STR_FMT
+				      " of network \"" STR_FMT "\" (line %d)",
+				      STR_ARG(v[i].name), STR_ARG(v[i].cidr), STR_ARG(v[k].cidr),
+				      STR_ARG(v[k].name), field_pos(rows, &v[k], "cidr").line);
 			break;
 		}
 	}
@@ -132,7 +144,8 @@ static void check_overlaps(struct checker *c, const struct spec_network *v, size
 
 /* ---- pools ---------------------------------------------------------------------------------- */
 
-/* Whether a key that nobody knows was probably meant to say how many: then that is the fault, and it was reported. */
+/* Whether a key that nobody knows was probably meant to say how many: then that is the fault, and
+ * it was reported. */
 static bool misspelt_size(const struct spec_pool *p, const struct field *rows)
 {
 	static const char *const sizes[] = { "count", "hosts" };
@@ -155,11 +168,14 @@ static void check_size(struct checker *c, const struct spec_pool *p, const struc
 	if (!p->obj.source)
 		return;
 	if (count && hosts)
-		err_list_addf(c->errs, field_pos(rows, p, "count"), "remove count: the hosts are counted already",
+		err_list_addf(c->errs, field_pos(rows, p, "count"),
+			      "remove count: the hosts are counted already",
 			      "pools." STR_FMT ": has both count and hosts", STR_ARG(p->name));
 	else if (!count && !hosts && !misspelt_size(p, rows))
-		err_list_addf(c->errs, p->obj.pos, "add \"count: N\" for machines to make, or \"hosts: [...]\" for machines that exist",
-			      "pools." STR_FMT ": has neither count nor hosts", STR_ARG(p->name));
+		err_list_addf(
+			c->errs, p->obj.pos,
+			"add \"count: N\" for machines to make, or \"hosts: [...]\" for machines that exist",
+			"pools." STR_FMT ": has neither count nor hosts", STR_ARG(p->name));
 }
 
 static void check_network_of(struct checker *c, const struct spec_pool *p, const struct field *rows)
@@ -167,21 +183,28 @@ static void check_network_of(struct checker *c, const struct spec_pool *p, const
 	const struct spec_network *n = p->network.p ? spec_network_find(c->s, p->network) : NULL;
 
 	if (n && n->provider.p && p->provider.p && !str_eq(n->provider, p->provider))
-		err_list_addf(c->errs, field_pos(rows, p, "network"), "choose a network of the pool's provider",
-			      "pools." STR_FMT ".network: \"" STR_FMT "\" is a network of \"" STR_FMT "\", the pool is on \"" STR_FMT "\"",
-			      STR_ARG(p->name), STR_ARG(p->network), STR_ARG(n->provider), STR_ARG(p->provider));
+		err_list_addf(c->errs, field_pos(rows, p, "network"),
+			      "choose a network of the pool's provider",
+			      "pools." STR_FMT ".network: \"" STR_FMT
+			      "\" is a network of \"" STR_FMT "\", the pool is on \"" STR_FMT "\"",
+			      STR_ARG(p->name), STR_ARG(p->network), STR_ARG(n->provider),
+			      STR_ARG(p->provider));
 }
 
 /* A password in clear would lie in every clone of the spec. */
 static void check_password(struct checker *c, const struct spec_pool *p)
 {
-	const struct value *v = p->obj.source ? value_path(p->obj.source, "ssh.become_password") : NULL;
+	const struct value *v = p->obj.source ? value_path(p->obj.source, "ssh.become_password")
+					      : NULL;
 
 	if (!v || v->kind != V_STR || v->secret)
 		return;
 	scrub_register(v->s); /* not in the report either, which shows the line */
-	err_list_addf(c->errs, v->pos, "write {{ secret('env:NAME') }}, {{ secret('file:PATH') }} or {{ secret('cmd:COMMAND') }}",
-			      "pools." STR_FMT ".ssh.become_password: a password may not stand in the spec", STR_ARG(p->name));
+	err_list_addf(
+		c->errs, v->pos,
+		"write {{ secret('env:NAME') }}, {{ secret('file:PATH') }} or {{ secret('cmd:COMMAND') }}",
+		"pools." STR_FMT ".ssh.become_password: a password may not stand in the spec",
+		STR_ARG(p->name));
 }
 
 static void check_pools(struct checker *c)
@@ -215,11 +238,13 @@ void spec_check(struct arena *a, const struct spec *s, struct err_list *errs)
 		if (!networks[i].obj.source)
 			continue;
 		check_name(&c, "networks", networks[i].name, networks[i].obj.pos);
-		check_references(&c, rows, &networks[i].obj, arena_printf(a, "networks." STR_FMT, STR_ARG(networks[i].name)));
+		check_references(&c, rows, &networks[i].obj,
+				 arena_printf(a, "networks." STR_FMT, STR_ARG(networks[i].name)));
 	}
 	check_overlaps(&c, networks, s->networks.n, rows);
 	check_pools(&c);
-	/* Expanding finds the faults in node sets and the nodes that two pools claim; they are in errs. */
+	/* Expanding finds the faults in node sets and the nodes that two pools claim; they are in
+	 * errs. */
 	if (fleet_expand(a, s, &fleet, errs) < 0)
 		return;
 }

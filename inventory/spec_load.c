@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From bytes to struct spec: read and merge (spec_read), evaluate expressions (spec_render), decode by the tables (field), check what tables
- * cannot say (spec_check), ask the providers. Each step goes on after the faults of the one before, so that one run tells all; a
- * value that failed is field_faulty afterwards and is not reported twice.
+ * From bytes to struct spec: read and merge (spec_read), evaluate expressions (spec_render), decode
+ * by the tables (field), check what tables cannot say (spec_check), ask the providers. Each step
+ * goes on after the faults of the one before, so that one run tells all; a value that failed is
+ * field_faulty afterwards and is not reported twice.
  */
 #include "inventory/spec.h"
 
@@ -37,21 +38,24 @@ static void ask_providers(const struct spec *s, const struct spec_opts *o, struc
 		if (providers[i].obj.source)
 			o->check_provider(o->arg, s, &providers[i], errs);
 	for (size_t i = 0; o->check_pool && i < s->pools.n; i++) {
-		const struct spec_provider *p = pools[i].provider.p ? spec_provider_find(s, pools[i].provider) : NULL;
+		const struct spec_provider *p = pools[i].provider.p
+							? spec_provider_find(s, pools[i].provider)
+							: NULL;
 		if (p && pools[i].obj.source)
 			o->check_pool(o->arg, s, &pools[i], p, errs);
 	}
 }
 
-/* The list is sorted: the same words at the same place are one fault (a file that is read by two ways, a value that two checks saw). */
+/* The list is sorted: the same words at the same place are one fault (a file that is read by two
+ * ways, a value that two checks saw). */
 static void drop_repeats(struct err_list *errs)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < errs->n; i++) {
 		const struct err *last = n ? &errs->v[n - 1] : NULL;
-		if (last && last->pos.line == errs->v[i].pos.line && last->pos.col == errs->v[i].pos.col &&
-		    !strcmp(last->msg, errs->v[i].msg))
+		if (last && last->pos.line == errs->v[i].pos.line &&
+		    last->pos.col == errs->v[i].pos.col && !strcmp(last->msg, errs->v[i].msg))
 			continue;
 		if (n != i)
 			errs->v[n] = errs->v[i];
@@ -65,7 +69,8 @@ static const struct value *map_or_null(const struct value *v)
 	return v && v->kind == V_MAP ? v : NULL;
 }
 
-static void load(struct arena *a, const struct spec_opts *o, struct spec *s, struct value *tree, struct err_list *errs)
+static void load(struct arena *a, const struct spec_opts *o, struct spec *s, struct value *tree,
+		 struct err_list *errs)
 {
 	const struct value *vars = map_or_null(value_get(tree, "vars"));
 
@@ -83,7 +88,8 @@ static void load(struct arena *a, const struct spec_opts *o, struct spec *s, str
 	ask_providers(s, o, errs);
 }
 
-int spec_load(struct arena *a, const char *path, const struct spec_opts *o, struct spec **out, struct err_list *errs)
+int spec_load(struct arena *a, const char *path, const struct spec_opts *o, struct spec **out,
+	      struct err_list *errs)
 {
 	static const struct spec_opts none = { 0 };
 	struct spec_files files = { 0 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An included map lies under the map that includes it: what the includer says wins. Pools are the exception: two files that
- * both describe a pool are more often an accident than a wish, and half of each would be a third thing that nobody wrote.
+ * An included map lies under the map that includes it: what the includer says wins. Pools are the
+ * exception: two files that both describe a pool are more often an accident than a wish, and half
+ * of each would be a third thing that nobody wrote.
  */
 #include "inventory/spec_read.h"
 
@@ -33,7 +34,8 @@ static const char *real_path(struct arena *a, const char *path)
 	return copy;
 }
 
-static struct value *merge_maps(struct reader *r, const char *key, struct value *under, struct value *over)
+static struct value *merge_maps(struct reader *r, const char *key, struct value *under,
+				struct value *over)
 {
 	if (under->kind == V_NULL || over->kind != V_MAP)
 		return over->kind == V_NULL ? under : over;
@@ -47,8 +49,10 @@ static struct value *merge_maps(struct reader *r, const char *key, struct value 
 		struct pos at = yaml_key_pos(over, name.p), first = yaml_key_pos(under, name.p);
 		if (!first.line)
 			first = other->pos;
-		err_list_addf(r->errs, at.line ? at : ((struct value *)over->map.e[i].val)->pos, "rename one of them",
-			      "pool \"" STR_FMT "\" is already described in %s:%d", STR_ARG(name), first.file, first.line);
+		err_list_addf(r->errs, at.line ? at : ((struct value *)over->map.e[i].val)->pos,
+			      "rename one of them",
+			      "pool \"" STR_FMT "\" is already described in %s:%d", STR_ARG(name),
+			      first.file, first.line);
 	}
 	return value_merge(r->a, under, over, false);
 }
@@ -107,14 +111,17 @@ static void report_cycle(struct reader *r, const char *real, struct pos from)
 	err_list_addf(r->errs, from, "remove one of the includes", "include cycle: %s", b.p);
 }
 
-static struct value *include_item(struct reader *r, const char *file, const struct value *item, struct value *under)
+static struct value *include_item(struct reader *r, const char *file, const struct value *item,
+				  struct value *under)
 {
 	if (item->kind != V_STR || !item->s.n) {
-		err_list_addf(r->errs, item->pos, NULL, "include: must be a path, not %s", value_kind_name(item->kind));
+		err_list_addf(r->errs, item->pos, NULL, "include: must be a path, not %s",
+			      value_kind_name(item->kind));
 		return under;
 	}
 	if (str_find(item->s, STR("{{")) != SIZE_MAX) {
-		err_list_addf(r->errs, item->pos, "write the path itself", "include: cannot hold an expression");
+		err_list_addf(r->errs, item->pos, "write the path itself",
+			      "include: cannot hold an expression");
 		return under;
 	}
 	const char *path = fs_join(r->a, fs_dirname(r->a, file), fs_expand_home(r->a, item->s.p));
@@ -192,7 +199,8 @@ static struct value *read_file(struct reader *r, const char *path, struct pos fr
 		return NULL;
 	if (r->done.n >= SPEC_MAX_FILES) {
 		if (!r->full)
-			err_list_addf(r->errs, from, "merge some of them", "more than %d files", SPEC_MAX_FILES);
+			err_list_addf(r->errs, from, "merge some of them", "more than %d files",
+				      SPEC_MAX_FILES);
 		r->full = true;
 		return NULL;
 	}
@@ -224,7 +232,8 @@ static struct value *read_folder(struct reader *r, const char *path)
 		if (name.p[0] == '.' || (!str_ends(name, ".yaml") && !str_ends(name, ".yml")))
 			continue;
 		any = true;
-		tree = merge_roots(r, tree, read_file(r, fs_join(r->a, path, name.p), (struct pos){ 0 }));
+		tree = merge_roots(r, tree,
+				   read_file(r, fs_join(r->a, path, name.p), (struct pos){ 0 }));
 	}
 	if (!any) {
 		err_set(&e, ERR_NOT_FOUND, "%s: no *.yaml file in this folder", path);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inventory/spec_read.h - a spec's files: read, included, merged to one tree with positions. Used by spec_load only. */
+/* inventory/spec_read.h - a spec's files: read, included, merged to one tree with positions. Used
+ * by spec_load only. */
 #ifndef MUSTER_INVENTORY_SPEC_READ_H
 #define MUSTER_INVENTORY_SPEC_READ_H
 
@@ -13,7 +14,9 @@ struct spec_files {
 	char digest[SHA256_HEX];   /* of every byte of them */
 };
 
-/* path: a file, or a folder of *.yaml and *.yml files. -1: some fault is in errs; what could be read is in *out all the same. */
-must_check int spec_read(struct arena *a, const char *path, struct spec_files *out, struct err_list *errs);
+/* path: a file, or a folder of *.yaml and *.yml files. -1: some fault is in errs; what could be
+ * read is in *out all the same. */
+must_check int spec_read(struct arena *a, const char *path, struct spec_files *out,
+			 struct err_list *errs);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values are replaced inside the parsed tree rather than copied, since a map that YAML made knows where each of its keys stands. A value
- * that was an expression is marked `unsafe`: what an expression gave is never evaluated again, wherever an alias repeats it.
+ * Values are replaced inside the parsed tree rather than copied, since a map that YAML made knows
+ * where each of its keys stands. A value that was an expression is marked `unsafe`: what an
+ * expression gave is never evaluated again, wherever an alias repeats it.
  */
 #include "inventory/spec_render.h"
 
@@ -55,7 +56,8 @@ static void collect_names(struct arena *a, const struct value *v, struct map *na
 	struct err e = { 0 };
 
 	if (v->kind == V_STR && !v->unsafe && template_has_markup(v->s)) {
-		/* A syntax fault was reported by check_syntax; the names before it count all the same. */
+		/* A syntax fault was reported by check_syntax; the names before it count all the
+		 * same. */
 		if (template_names(a, v->s, false, names, &e) < 0)
 			return;
 	} else if (v->kind == V_LIST) {
@@ -80,11 +82,12 @@ static void report_loop(struct var_graph *g, struct var *again)
 		buf_addf(&b, STR_FMT " -> ", STR_ARG(g->stack.v[i]->name));
 	}
 	buf_addstr(&b, again->name);
-	err_list_addf(g->errs, again->v->pos, "give one of them a value of its own", "vars." STR_FMT ": refers to itself: %s",
-		      STR_ARG(again->name), b.p);
+	err_list_addf(g->errs, again->v->pos, "give one of them a value of its own",
+		      "vars." STR_FMT ": refers to itself: %s", STR_ARG(again->name), b.p);
 }
 
-/* Depth is bounded by the number of vars only, so a chain of a million would end the stack: 1000 links are a fault. */
+/* Depth is bounded by the number of vars only, so a chain of a million would end the stack: 1000
+ * links are a fault. */
 #define MAX_CHAIN 1000
 
 static void visit(struct var_graph *g, struct var *v)
@@ -95,8 +98,9 @@ static void visit(struct var_graph *g, struct var *v)
 		return;
 	if (g->stack.n >= MAX_CHAIN) {
 		v->faulty = true;
-		err_list_addf(g->errs, v->v->pos, NULL, "vars." STR_FMT ": a chain of more than %d variables", STR_ARG(v->name),
-			      MAX_CHAIN);
+		err_list_addf(g->errs, v->v->pos, NULL,
+			      "vars." STR_FMT ": a chain of more than %d variables",
+			      STR_ARG(v->name), MAX_CHAIN);
 		v->colour = BLACK;
 		return;
 	}
@@ -161,14 +165,16 @@ static struct value *render_text(struct renderer *r, struct value *v, const char
 
 	if (v->unsafe || !template_has_markup(v->s))
 		return v;
-	if (template_render(r->a, template_of(v), &r->scope, TEMPLATE_NATIVE | TEMPLATE_LAZY, &out, &e) < 0) {
+	if (template_render(r->a, template_of(v), &r->scope, TEMPLATE_NATIVE | TEMPLATE_LAZY, &out,
+			    &e) < 0) {
 		err_wrap(&e, "%s", path);
 		err_at(&e, v->pos);
 		err_list_add(r->errs, &e);
 		return field_faulty(r->a);
 	}
 	struct value *copy = value_copy(r->a, out);
-	/* The place of the text, not of the variable that it names: that is what the user must look at first. */
+	/* The place of the text, not of the variable that it names: that is what the user must look
+	 * at first. */
 	if (copy->kind != V_LIST && copy->kind != V_MAP)
 		copy->pos = v->pos;
 	place(r, copy, v->pos);
@@ -181,15 +187,19 @@ static struct value *render_any(struct renderer *r, struct value *v, const char 
 		return render_text(r, v, path);
 	if (v->kind == V_LIST) {
 		for (size_t i = 0; i < v->list.n; i++)
-			v->list.v[i] = render_any(r, v->list.v[i], arena_printf(r->a, "%s[%zu]", path, i));
+			v->list.v[i] = render_any(r, v->list.v[i],
+						  arena_printf(r->a, "%s[%zu]", path, i));
 	} else if (v->kind == V_MAP) {
 		for (size_t i = 0; i < v->map.n; i++)
-			v->map.e[i].val = render_any(r, v->map.e[i].val, arena_printf(r->a, "%s.%s", path, v->map.e[i].key.p));
+			v->map.e[i].val =
+				render_any(r, v->map.e[i].val,
+					   arena_printf(r->a, "%s.%s", path, v->map.e[i].key.p));
 	}
 	return v;
 }
 
-static void render_obj(struct renderer *r, const struct field *rows, struct value *map, const char *path);
+static void render_obj(struct renderer *r, const struct field *rows, struct value *map,
+		       const char *path);
 
 static const struct field *row_of(const struct field *rows, struct str key)
 {
@@ -204,8 +214,10 @@ static const struct field *row_of(const struct field *rows, struct str key)
 	return rest;
 }
 
-/* Objects are walked by their rows; an expression that stands for a whole object or list is evaluated first. */
-static struct value *render_member(struct renderer *r, const struct field *row, struct value *v, const char *path)
+/* Objects are walked by their rows; an expression that stands for a whole object or list is
+ * evaluated first. */
+static struct value *render_member(struct renderer *r, const struct field *row, struct value *v,
+				   const char *path)
 {
 	bool faulty = false;
 
@@ -239,7 +251,8 @@ static struct value *render_member(struct renderer *r, const struct field *row, 
 	return v;
 }
 
-static void render_obj(struct renderer *r, const struct field *rows, struct value *map, const char *path)
+static void render_obj(struct renderer *r, const struct field *rows, struct value *map,
+		       const char *path)
 {
 	for (size_t i = 0; i < map->map.n; i++) {
 		struct str key = map->map.e[i].key;
@@ -250,7 +263,8 @@ static void render_obj(struct renderer *r, const struct field *rows, struct valu
 	}
 }
 
-void spec_render(struct arena *a, const struct field *rows, struct value *tree, const struct value *vars, struct err_list *errs)
+void spec_render(struct arena *a, const struct field *rows, struct value *tree,
+		 const struct value *vars, struct err_list *errs)
 {
 	struct renderer r = { .a = a, .errs = errs };
 	struct value *names = value_map(a);

@@ -6,9 +6,11 @@
 #include "inventory/field.h"
 
 /*
- * Replaces, in place, every text with an expression by its value, as `rows` describe the tree; FIELD_LATE members are only checked for
- * syntax. What failed becomes field_faulty. vars: what expressions see (strings in it are expressions too); cluster: its name.
+ * Replaces, in place, every text with an expression by its value, as `rows` describe the tree;
+ * FIELD_LATE members are only checked for syntax. What failed becomes field_faulty. vars: what
+ * expressions see (strings in it are expressions too); cluster: its name.
  */
-void spec_render(struct arena *a, const struct field *rows, struct value *tree, const struct value *vars, struct err_list *errs);
+void spec_render(struct arena *a, const struct field *rows, struct value *tree,
+		 const struct value *vars, struct err_list *errs);
 
 #endif

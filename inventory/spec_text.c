@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A YAML scalar's position is its first byte, which is a quote or a "|" as often as not. A caret under column 7 of the text must stand
- * seven columns from the text's own beginning, so the positions are moved there once, right after parsing. In folded and escaped
- * texts the column is a little early; the line is right.
+ * A YAML scalar's position is its first byte, which is a quote or a "|" as often as not. A caret
+ * under column 7 of the text must stand seven columns from the text's own beginning, so the
+ * positions are moved there once, right after parsing. In folded and escaped texts the column is a
+ * little early; the line is right.
  */
 #include "inventory/spec_text.h"
 

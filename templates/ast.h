@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * templates/ast.h - the tree that the parser makes and the evaluator walks. Lives in one arena; read-only after parsing.
+ * templates/ast.h - the tree that the parser makes and the evaluator walks. Lives in one arena;
+ * read-only after parsing.
  */
 #ifndef MUSTER_TEMPLATES_AST_H
 #define MUSTER_TEMPLATES_AST_H
@@ -30,12 +31,12 @@ enum node_kind {
 	N_COMPARE, /* left, then pairs: ops[i], kids[i] */
 	N_COND,	   /* left if right else other; other may be NULL */
 	/* statements */
-	N_BODY,	   /* kids */
-	N_TEXT,	   /* name: the text */
-	N_OUTPUT,  /* left */
-	N_IF,	   /* left: condition, right: body, other: N_IF, N_BODY or NULL */
-	N_FOR,	   /* targets, left: what, right: body, cond: filter or NULL, other: else body or NULL */
-	N_SET,	   /* targets (or targets[0].name), left: value, or right: body */
+	N_BODY,	  /* kids */
+	N_TEXT,	  /* name: the text */
+	N_OUTPUT, /* left */
+	N_IF,	  /* left: condition, right: body, other: N_IF, N_BODY or NULL */
+	N_FOR, /* targets, left: what, right: body, cond: filter or NULL, other: else body or NULL */
+	N_SET, /* targets (or targets[0].name), left: value, or right: body */
 };
 
 enum compare_op { CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_IN, CMP_NOT_IN };
@@ -48,8 +49,8 @@ struct kwarg {
 struct node {
 	enum node_kind kind;
 	char op;
-	bool uses_loop;	    /* N_FOR: the body reads `loop` */
-	uint32_t at, end;   /* bytes of the text that it was parsed from */
+	bool uses_loop;	  /* N_FOR: the body reads `loop` */
+	uint32_t at, end; /* bytes of the text that it was parsed from */
 	const struct value *lit;
 	struct str name;
 	struct node *left, *right, *other, *cond;

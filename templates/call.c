@@ -43,11 +43,15 @@ static int bind_named(const struct callable *f, struct call *c)
 		if (!parameter(f, i, &name, &required)) {
 			if (f->flags & CALL_VARARGS)
 				continue;
-			err_set(c->e, ERR_SPEC, "%s has no parameter \"" STR_FMT "\"", f->name, STR_ARG(key));
-			return f->params && *f->params ? err_hint(c->e, "its parameters: %s", f->params) : -1;
+			err_set(c->e, ERR_SPEC, "%s has no parameter \"" STR_FMT "\"", f->name,
+				STR_ARG(key));
+			return f->params && *f->params
+				       ? err_hint(c->e, "its parameters: %s", f->params)
+				       : -1;
 		}
 		if (c->arg[i])
-			return err_set(c->e, ERR_SPEC, "%s was given \"" STR_FMT "\" twice", f->name, STR_ARG(key));
+			return err_set(c->e, ERR_SPEC, "%s was given \"" STR_FMT "\" twice",
+				       f->name, STR_ARG(key));
 		c->arg[i] = c->kwargs->map.e[k].val;
 	}
 	return 0;
@@ -66,13 +70,14 @@ int call_bind(const struct callable *f, struct call *c)
 		n++;
 	}
 	if (c->args->list.n > (size_t)n && !(f->flags & CALL_VARARGS))
-		return err_set(c->e, ERR_SPEC, "%s takes at most %d argument%s, not %zu", f->name, n, n == 1 ? "" : "s",
-			       c->args->list.n);
+		return err_set(c->e, ERR_SPEC, "%s takes at most %d argument%s, not %zu", f->name,
+			       n, n == 1 ? "" : "s", c->args->list.n);
 	if (bind_named(f, c) < 0)
 		return -1;
 	for (int i = 0; i < n; i++)
 		if (parameter(f, i, &name, &required) && required && !c->arg[i])
-			return err_set(c->e, ERR_SPEC, "%s needs \"" STR_FMT "\"", f->name, STR_ARG(name));
+			return err_set(c->e, ERR_SPEC, "%s needs \"" STR_FMT "\"", f->name,
+				       STR_ARG(name));
 	return 0;
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * templates/call.h - one shape for filters, tests, methods and functions: rows {name, function, parameters}.
+ * templates/call.h - one shape for filters, tests, methods and functions: rows {name, function,
+ * parameters}.
  *
- * A function returns its result, or NULL after err_set on c->e; the evaluator adds the place, the name, and the secret and unknown marks.
+ * A function returns its result, or NULL after err_set on c->e; the evaluator adds the place, the
+ * name, and the secret and unknown marks.
  */
 #ifndef MUSTER_TEMPLATES_CALL_H
 #define MUSTER_TEMPLATES_CALL_H
@@ -19,7 +21,8 @@ enum call_flags {
 	CALL_UNKNOWN = 2,   /* self and arguments may be unknown */
 	CALL_VARARGS = 4,   /* more positional and named arguments than params are fine */
 	CALL_ITEMS = 8,	    /* gives items of self as they are: they keep their own marks */
-	CALL_SOFT = 16,	    /* arguments may be undefined or unknown; the result is self or one of them */
+	CALL_SOFT =
+		16, /* arguments may be undefined or unknown; the result is self or one of them */
 };
 
 struct callable {
@@ -32,10 +35,11 @@ struct callable {
 /* How a filter reaches other filters and tests (map, select): the evaluator. */
 struct call_host {
 	void *arg;
-	const struct value *(*filter)(void *arg, struct str name, const struct value *self, const struct call *from,
-				      const struct value *args);
+	const struct value *(*filter)(void *arg, struct str name, const struct value *self,
+				      const struct call *from, const struct value *args);
 	/* *result; -1 after a fault */
-	int (*test)(void *arg, struct str name, const struct value *self, const struct call *from, const struct value *args, bool *result);
+	int (*test)(void *arg, struct str name, const struct value *self, const struct call *from,
+		    const struct value *args, bool *result);
 };
 
 struct call {
@@ -54,9 +58,10 @@ must_check int call_bind(const struct callable *f, struct call *c);
 
 /* For the functions. */
 const struct value *call_fault(struct call *c, const char *fmt, ...) printf_fmt(2, 3); /* NULL */
-struct str call_text(struct call *c, int i, const char *fallback);			 /* argument i as text */
+struct str call_text(struct call *c, int i, const char *fallback); /* argument i as text */
 bool call_flag(struct call *c, int i, bool fallback);
 must_check int call_int(struct call *c, int i, int64_t fallback, int64_t *out);
-const struct value *call_list(struct call *c, const struct value *v); /* what a loop would see; NULL: fault */
+const struct value *call_list(struct call *c,
+			      const struct value *v); /* what a loop would see; NULL: fault */
 
 #endif

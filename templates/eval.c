@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Undefined names travel as V_UNDEFINED until something uses them (`default` and `is defined` do not), so that the fault can name the whole
- * path that was written. Texts found in variables are templates too (TEMPLATE_LAZY): a name gives its value raw, an attribute of it is
- * evaluated alone, and only a value that is used as a whole is evaluated as a whole; so a map may hold texts that refer to their
- * neighbours.
+ * Undefined names travel as V_UNDEFINED until something uses them (`default` and `is defined` do
+ * not), so that the fault can name the whole path that was written. Texts found in variables are
+ * templates too (TEMPLATE_LAZY): a name gives its value raw, an attribute of it is evaluated alone,
+ * and only a value that is used as a whole is evaluated as a whole; so a map may hold texts that
+ * refer to their neighbours.
  */
 #include "templates/eval.h"
 
@@ -53,7 +54,8 @@ static const struct value *checked(struct eval *ev, const struct node *n, const 
 
 static const struct value *undefined(struct eval *ev, const char *msg, const char *best)
 {
-	struct value *v = value_cstr(ev->a, best ? arena_printf(ev->a, "%s\ndid you mean \"%s\"?", msg, best) : msg);
+	struct value *v = value_cstr(
+		ev->a, best ? arena_printf(ev->a, "%s\ndid you mean \"%s\"?", msg, best) : msg);
 
 	v->kind = V_UNDEFINED;
 	return v;
@@ -97,7 +99,8 @@ static const struct value *lookup(struct eval *ev, struct str name, bool *raw)
 			return v;
 	}
 	*raw = false;
-	return undefined(ev, arena_printf(ev->a, "\"" STR_FMT "\" is undefined", STR_ARG(name)), suggest_name(ev, name));
+	return undefined(ev, arena_printf(ev->a, "\"" STR_FMT "\" is undefined", STR_ARG(name)),
+			 suggest_name(ev, name));
 }
 
 /* ---- texts in variables --------------------------------------------------------------------- */
@@ -125,7 +128,8 @@ static const struct value *finish_text(struct eval *ev, const struct node *n, co
 	for (const struct lazy *l = ev->bounds->lazy; l; l = l->outer) {
 		if (l->v != v)
 			continue;
-		err_set(ev->e, ERR_SPEC, "\"" STR_FMT "\" refers to itself", STR_ARG(str_sub(ev->text, n->at, n->end)));
+		err_set(ev->e, ERR_SPEC, "\"" STR_FMT "\" refers to itself",
+			STR_ARG(str_sub(ev->text, n->at, n->end)));
 		return fail(ev, n);
 	}
 	/* A text costs the stack more than an expression does. */
@@ -139,7 +143,8 @@ static const struct value *finish_text(struct eval *ev, const struct node *n, co
 	ev->bounds->lazy = here.outer;
 	ev->bounds->depth -= 4;
 	if (!out && (n->kind == N_NAME || n->kind == N_ATTR))
-		err_wrap(ev->e, "in variable \"" STR_FMT "\"", STR_ARG(str_sub(ev->text, n->at, n->end)));
+		err_wrap(ev->e, "in variable \"" STR_FMT "\"",
+			 STR_ARG(str_sub(ev->text, n->at, n->end)));
 	return out ? out : fail(ev, n);
 }
 
@@ -213,19 +218,32 @@ static const char *suggest_key(struct eval *ev, const struct value *map, struct 
 	return str_suggest(key, names, n);
 }
 
-static const struct value *no_item(struct eval *ev, const struct node *n, const struct value *in, const struct value *key)
+static const struct value *no_item(struct eval *ev, const struct node *n, const struct value *in,
+				   const struct value *key)
 {
-	struct str whole = str_sub(ev->text, n->at, n->end), of = str_sub(ev->text, n->left->at, n->left->end);
+	struct str whole = str_sub(ev->text, n->at, n->end),
+		   of = str_sub(ev->text, n->left->at, n->left->end);
 	struct str k = op_text(ev->a, key);
 
 	if (in->kind == V_LIST && key->kind == V_INT)
-		return undefined(ev, arena_printf(ev->a, "\"" STR_FMT "\" is undefined: " STR_FMT " has %zu items", STR_ARG(whole),
-						  STR_ARG(of), in->list.n), NULL);
+		return undefined(ev,
+				 arena_printf(ev->a,
+					      "\"" STR_FMT "\" is undefined: " STR_FMT
+					      " has %zu items",
+					      STR_ARG(whole), STR_ARG(of), in->list.n),
+				 NULL);
 	if (in->kind == V_MAP)
-		return undefined(ev, arena_printf(ev->a, "\"" STR_FMT "\" is undefined: " STR_FMT " has no key \"" STR_FMT "\"",
-						  STR_ARG(whole), STR_ARG(of), STR_ARG(str_sub(k, 0, 80))), suggest_key(ev, in, k));
-	return undefined(ev, arena_printf(ev->a, "\"" STR_FMT "\" is undefined: " STR_FMT " is %s", STR_ARG(whole), STR_ARG(of),
-					  value_kind_name(in->kind)), NULL);
+		return undefined(ev,
+				 arena_printf(ev->a,
+					      "\"" STR_FMT "\" is undefined: " STR_FMT
+					      " has no key \"" STR_FMT "\"",
+					      STR_ARG(whole), STR_ARG(of),
+					      STR_ARG(str_sub(k, 0, 80))),
+				 suggest_key(ev, in, k));
+	return undefined(ev,
+			 arena_printf(ev->a, "\"" STR_FMT "\" is undefined: " STR_FMT " is %s",
+				      STR_ARG(whole), STR_ARG(of), value_kind_name(in->kind)),
+			 NULL);
 }
 
 /* The thing before the dot or bracket, a text evaluated. */
@@ -280,7 +298,8 @@ static const struct value *eval_slice(struct eval *ev, const struct node *n)
 
 /* ---- filters, tests, methods ---------------------------------------------------------------- */
 
-static const struct value *undefined_fault(struct eval *ev, const struct node *n, const struct value *v)
+static const struct value *undefined_fault(struct eval *ev, const struct node *n,
+					   const struct value *v)
 {
 	size_t line = str_find_char(v->s, '\n');
 
@@ -290,9 +309,11 @@ static const struct value *undefined_fault(struct eval *ev, const struct node *n
 	return fail(ev, n);
 }
 
-static const struct value *invoke(struct eval *ev, const struct node *n, const struct callable *f, struct call *c)
+static const struct value *invoke(struct eval *ev, const struct node *n, const struct callable *f,
+				  struct call *c)
 {
-	bool secret = c->self && (f->flags & CALL_ITEMS ? c->self->secret : value_has_secret(c->self));
+	bool secret = c->self &&
+		      (f->flags & CALL_ITEMS ? c->self->secret : value_has_secret(c->self));
 
 	if (c->self && c->self->kind == V_UNDEFINED && !(f->flags & CALL_UNDEFINED))
 		return undefined_fault(ev, n, c->self);
@@ -301,13 +322,15 @@ static const struct value *invoke(struct eval *ev, const struct node *n, const s
 	for (size_t i = 0; !(f->flags & CALL_SOFT) && i < c->args->list.n; i++) {
 		if (c->args->list.v[i]->kind == V_UNDEFINED)
 			return undefined_fault(ev, n, c->args->list.v[i]);
-		secret = secret || (!(f->flags & CALL_ITEMS) && value_has_secret(c->args->list.v[i]));
+		secret = secret ||
+			 (!(f->flags & CALL_ITEMS) && value_has_secret(c->args->list.v[i]));
 	}
 	if (!(f->flags & CALL_UNKNOWN)) {
 		bool items = f->flags & CALL_ITEMS;
 		if (c->self && (items ? c->self->kind == V_UNKNOWN : value_has_unknown(c->self)))
 			return value_unknown(ev->a);
-		if (!(f->flags & CALL_SOFT) && (value_has_unknown(c->args) || value_has_unknown(c->kwargs)))
+		if (!(f->flags & CALL_SOFT) &&
+		    (value_has_unknown(c->args) || value_has_unknown(c->kwargs)))
 			return value_unknown(ev->a);
 	}
 	const struct value *v = f->fn(c);
@@ -331,7 +354,9 @@ static int eval_arguments(struct eval *ev, const struct node *n, struct call *c)
 			return -1;
 		value_sets(kwargs, n->kwargs.v[i].name, v);
 	}
-	*c = (struct call){ .a = ev->a, .args = args, .kwargs = kwargs, .host = &ev->host, .e = ev->e };
+	*c = (struct call){
+		.a = ev->a, .args = args, .kwargs = kwargs, .host = &ev->host, .e = ev->e
+	};
 	return 0;
 }
 
@@ -390,12 +415,17 @@ static const struct value *eval_test(struct eval *ev, const struct node *n)
 }
 
 /* For map, select and their kin: by name, over one item. The caller's node gets the faults. */
-static const struct value *host_filter(void *arg, struct str name, const struct value *self, const struct call *from,
-				       const struct value *args)
+static const struct value *host_filter(void *arg, struct str name, const struct value *self,
+				       const struct call *from, const struct value *args)
 {
 	struct eval *ev = arg;
 	static const struct node nowhere = { .kind = N_LITERAL };
-	struct call c = { .a = ev->a, .self = self, .args = args, .kwargs = from->kwargs, .host = &ev->host, .e = from->e };
+	struct call c = { .a = ev->a,
+			  .self = self,
+			  .args = args,
+			  .kwargs = from->kwargs,
+			  .host = &ev->host,
+			  .e = from->e };
 	const struct callable *f = filter_find(name);
 
 	if (!f) {
@@ -410,12 +440,17 @@ static const struct value *host_filter(void *arg, struct str name, const struct 
 	return invoke(ev, &nowhere, f, &c);
 }
 
-static int host_test(void *arg, struct str name, const struct value *self, const struct call *from, const struct value *args,
-		     bool *result)
+static int host_test(void *arg, struct str name, const struct value *self, const struct call *from,
+		     const struct value *args, bool *result)
 {
 	struct eval *ev = arg;
 	static const struct node nowhere = { .kind = N_LITERAL };
-	struct call c = { .a = ev->a, .self = self, .args = args, .kwargs = value_map(ev->a), .host = &ev->host, .e = from->e };
+	struct call c = { .a = ev->a,
+			  .self = self,
+			  .args = args,
+			  .kwargs = value_map(ev->a),
+			  .host = &ev->host,
+			  .e = from->e };
 	const struct callable *f = test_find(name);
 
 	if (!f) {
@@ -442,7 +477,8 @@ static const struct value *eval_method(struct eval *ev, const struct node *n)
 		return NULL;
 	if (self->kind == V_UNKNOWN)
 		return self;
-	if (str_eqc(name, "cycle") && n->left->left->kind == N_NAME && str_eqc(n->left->left->name, "loop")) {
+	if (str_eqc(name, "cycle") && n->left->left->kind == N_NAME &&
+	    str_eqc(n->left->left->name, "loop")) {
 		size_t count = c.args->list.n;
 		if (count)
 			return c.args->list.v[(size_t)value_get_int(self, "index0", 0) % count];
@@ -450,7 +486,8 @@ static const struct value *eval_method(struct eval *ev, const struct node *n)
 	const struct callable *m = method_find(self, name);
 	if (!m) {
 		const char *best = method_suggest(self, name);
-		err_set(ev->e, ERR_SPEC, "%s has no method \"" STR_FMT "\"", value_kind_name(self->kind), STR_ARG(name));
+		err_set(ev->e, ERR_SPEC, "%s has no method \"" STR_FMT "\"",
+			value_kind_name(self->kind), STR_ARG(name));
 		if (best)
 			err_hint(ev->e, "did you mean \"%s\"?", best);
 		return fail(ev, n);
@@ -494,7 +531,9 @@ static const struct value *eval_dict(struct eval *ev, const struct node *n)
 		if (!(k = eval_value(ev, n->kids.v[i])) || !(v = eval_value(ev, n->kids.v[i + 1])))
 			return NULL;
 		if (k->kind == V_LIST || k->kind == V_MAP || k->secret) {
-			err_set(ev->e, ERR_SPEC, k->secret ? "a secret cannot be a key" : "a key must be text or a number");
+			err_set(ev->e, ERR_SPEC,
+				k->secret ? "a secret cannot be a key"
+					  : "a key must be text or a number");
 			return fail(ev, n->kids.v[i]);
 		}
 		if (k->kind == V_UNKNOWN)
@@ -571,7 +610,8 @@ static const struct value *eval_cond(struct eval *ev, const struct node *n)
 		return eval_soft(ev, n->left);
 	if (n->other)
 		return eval_soft(ev, n->other);
-	return undefined(ev, "", NULL); /* Jinja2's one lenient kind: defined by nothing, but written as an empty text */
+	return undefined(ev, "", NULL); /* Jinja2's one lenient kind: defined by nothing, but
+					   written as an empty text */
 }
 
 static const struct value *eval_binary(struct eval *ev, const struct node *n)
@@ -656,7 +696,8 @@ const struct value *eval_value(struct eval *ev, const struct node *n)
 	return v->s.n ? undefined_fault(ev, n, v) : value_cstr(ev->a, "");
 }
 
-void eval_init(struct eval *ev, struct arena *a, struct str text, struct pos where, const struct scope *scope)
+void eval_init(struct eval *ev, struct arena *a, struct str text, struct pos where,
+	       const struct scope *scope)
 {
 	*ev = (struct eval){ .a = a, .scope = scope, .text = text, .where = where };
 	ev->host = (struct call_host){ .arg = ev, .filter = host_filter, .test = host_test };

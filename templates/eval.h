@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * templates/eval.h - the evaluator: walks a tree with a scope. One struct eval a text; texts that are found in variables
- * (TEMPLATE_LAZY) have their own and share the bounds.
+ * templates/eval.h - the evaluator: walks a tree with a scope. One struct eval a text; texts that
+ * are found in variables (TEMPLATE_LAZY) have their own and share the bounds.
  */
 #ifndef MUSTER_TEMPLATES_EVAL_H
 #define MUSTER_TEMPLATES_EVAL_H
@@ -30,9 +30,11 @@ struct bounds {
 	uint64_t steps;
 	int depth;
 	const struct lazy *lazy;
-	/* Evaluates a text from the scope, a template of its own; given by the front door, so that expressions need not include statements. */
+	/* Evaluates a text from the scope, a template of its own; given by the front door, so that
+	 * expressions need not include statements. */
 	const struct value *(*text_fn)(struct eval *outer, const struct value *text);
-	VEC(const struct value *) namespaces; /* made by namespace(): the only values that {% set x.y %} may change */
+	VEC(const struct value *)
+		namespaces; /* made by namespace(): the only values that {% set x.y %} may change */
 };
 
 struct eval {
@@ -47,11 +49,13 @@ struct eval {
 	struct err *e;
 };
 
-void eval_init(struct eval *ev, struct arena *a, struct str text, struct pos where, const struct scope *scope); /* the caller adds flags, frame, bounds, e */
+void eval_init(struct eval *ev, struct arena *a, struct str text, struct pos where,
+	       const struct scope *scope); /* the caller adds flags, frame, bounds, e */
 /* NULL after a fault. Soft: undefined names give V_UNDEFINED. */
 const struct value *eval_value(struct eval *ev, const struct node *n);
 const struct value *eval_soft(struct eval *ev, const struct node *n);
-int eval_fault(struct eval *ev, const struct node *n); /* puts the place of n to a fault in ev->e; -1 */
+int eval_fault(struct eval *ev,
+	       const struct node *n); /* puts the place of n to a fault in ev->e; -1 */
 must_check int eval_charge(struct eval *ev, const struct node *n, uint64_t steps);
 /* {{ f(x) }} */
 const struct value *eval_function(struct eval *ev, const struct node *n);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A loop and a block each have a frame of names; {% if %} has none, as in Jinja2. Once something unknown decided what is written, the whole
- * text is unknown, but evaluation goes on: faults in the rest are still found.
+ * A loop and a block each have a frame of names; {% if %} has none, as in Jinja2. Once something
+ * unknown decided what is written, the whole text is unknown, but evaluation goes on: faults in the
+ * rest are still found.
  */
 #include "templates/exec.h"
 
@@ -75,7 +76,8 @@ static int bind_targets(struct exec *x, const struct node *n, const struct value
 	}
 	const struct value *l = op_iterate(x->ev->a, v, x->ev->e);
 	if (l && l->list.n != n->targets.n)
-		err_set(x->ev->e, ERR_SPEC, "expected %zu values for %zu names, not %zu", n->targets.n, n->targets.n, l->list.n);
+		err_set(x->ev->e, ERR_SPEC, "expected %zu values for %zu names, not %zu",
+			n->targets.n, n->targets.n, l->list.n);
 	if (!l || l->list.n != n->targets.n)
 		return eval_fault(x->ev, n);
 	for (size_t i = 0; i < l->list.n; i++)
@@ -95,10 +97,12 @@ static int set_in_namespace(struct exec *x, const struct node *n, const struct v
 		if (ev->bounds->namespaces.v[i] != ns)
 			continue;
 		value_sets(ns, n->name, v);
-		return op_check_nesting(ns, &nodes, ev->e) < 0 ? eval_fault(ev, n) : eval_charge(ev, n, nodes / 16);
+		return op_check_nesting(ns, &nodes, ev->e) < 0 ? eval_fault(ev, n)
+							       : eval_charge(ev, n, nodes / 16);
 	}
 	err_set(ev->e, ERR_SPEC, "\"" STR_FMT "\" is no namespace", STR_ARG(n->targets.v[0]));
-	err_hint(ev->e, "make it with {%% set " STR_FMT " = namespace() %%}", STR_ARG(n->targets.v[0]));
+	err_hint(ev->e, "make it with {%% set " STR_FMT " = namespace() %%}",
+		 STR_ARG(n->targets.v[0]));
 	return eval_fault(ev, n);
 }
 
@@ -239,7 +243,8 @@ const struct value *exec_body(struct eval *ev, const struct node *body, bool nat
 	buf_init(&x.out, OPS_MAX_TEXT);
 	rc = run_all(&x, body);
 	if (rc == 0)
-		v = x.unknown ? value_unknown(ev->a) : op_marked(ev->a, value_str(ev->a, buf_str(&x.out)), x.secret);
+		v = x.unknown ? value_unknown(ev->a)
+			      : op_marked(ev->a, value_str(ev->a, buf_str(&x.out)), x.secret);
 	buf_wipe(&x.out);
 	ev->bounds->depth--;
 	return v;

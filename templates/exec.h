@@ -5,7 +5,8 @@
 
 #include "templates/eval.h"
 
-/* The body's text as a value: secret or unknown if a part was. native: a body that is one expression gives its value. NULL: fault. */
+/* The body's text as a value: secret or unknown if a part was. native: a body that is one
+ * expression gives its value. NULL: fault. */
 const struct value *exec_body(struct eval *ev, const struct node *body, bool native);
 
 #endif

@@ -5,9 +5,9 @@
 
 #include "templates/call.h"
 
-const struct callable *filter_find(struct str name);   /* NULL: none */
-const char *filter_suggest(struct str name);	       /* NULL: none is near */
-const char *filter_name(size_t i);		       /* all, in order; NULL past the last */
+const struct callable *filter_find(struct str name); /* NULL: none */
+const char *filter_suggest(struct str name);	     /* NULL: none is near */
+const char *filter_name(size_t i);		     /* all, in order; NULL past the last */
 
 /* The tables, each ended by a NULL name. */
 extern const struct callable filters_text[], filters_list[], filters_data[];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filters that encode, decode and digest. JSON is written as Python's json.dumps does it, byte for byte: files made from it are compared. */
+/* Filters that encode, decode and digest. JSON is written as Python's json.dumps does it, byte for
+ * byte: files made from it are compared. */
 #include "templates/filters.h"
 
 #include <math.h>
@@ -40,7 +41,8 @@ static void json_text(struct json *j, struct str s)
 		else if (u < 0x10000)
 			buf_addf(j->b, "\\u%04x", u);
 		else
-			buf_addf(j->b, "\\u%04x\\u%04x", 0xd800 + ((u - 0x10000) >> 10), 0xdc00 + ((u - 0x10000) & 0x3ff));
+			buf_addf(j->b, "\\u%04x\\u%04x", 0xd800 + ((u - 0x10000) >> 10),
+				 0xdc00 + ((u - 0x10000) & 0x3ff));
 	}
 	buf_addc(j->b, '"');
 }
@@ -55,7 +57,8 @@ static void json_newline(struct json *j, int depth)
 
 static int compare_keys(const void *x, const void *y)
 {
-	return str_cmp((*(const struct map_entry *const *)x)->key, (*(const struct map_entry *const *)y)->key);
+	return str_cmp((*(const struct map_entry *const *)x)->key,
+		       (*(const struct map_entry *const *)y)->key);
 }
 
 static const struct map_entry **entries(struct arena *a, const struct value *map, bool sort)
@@ -257,7 +260,10 @@ static const struct value *digest(struct call *c, struct str kind)
 	else if (str_eqc(kind, "sha256"))
 		sha256_hex(s, hex);
 	else
-		return call_fault(c, "the digest \"" STR_FMT "\" is not supported by this version: use sha1 or sha256", STR_ARG(kind));
+		return call_fault(c,
+				  "the digest \"" STR_FMT
+				  "\" is not supported by this version: use sha1 or sha256",
+				  STR_ARG(kind));
 	return value_cstr(c->a, hex);
 }
 

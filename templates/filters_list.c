@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filters on lists and maps. Those that compare every item with every other go through a hash of the item's text. */
+/* Filters on lists and maps. Those that compare every item with every other go through a hash of
+ * the item's text. */
 #include "templates/filters.h"
 
 #include <stdlib.h>
@@ -62,7 +63,9 @@ static const struct value *f_reverse(struct call *c)
 	buf_init(&b, OPS_MAX_TEXT);
 	for (size_t i = 0; l && c->self->kind == V_STR && i < l->list.n; i++)
 		buf_addstr(&b, l->list.v[i]->s);
-	return l && c->self->kind == V_STR ? op_marked(c->a, value_str(c->a, buf_str(&b)), c->self->secret) : l;
+	return l && c->self->kind == V_STR
+		       ? op_marked(c->a, value_str(c->a, buf_str(&b)), c->self->secret)
+		       : l;
 }
 
 static const struct value *f_join(struct call *c)
@@ -90,7 +93,8 @@ static const struct value *f_join(struct call *c)
 /* ---- order ---------------------------------------------------------------------------------- */
 
 /* What an item is compared by: an attribute of it, texts in lower case unless case counts. */
-static const struct value *sort_key(struct call *c, const struct value *item, const struct value *attribute, bool case_counts)
+static const struct value *sort_key(struct call *c, const struct value *item,
+				    const struct value *attribute, bool case_counts)
 {
 	if (attribute && attribute->kind != V_NULL)
 		item = op_attribute(c->a, item, attribute);
@@ -118,7 +122,8 @@ static int merge_sort(struct keyed *v, struct keyed *tmp, size_t n, bool reverse
 
 	if (n < 2)
 		return 0;
-	if (merge_sort(v, tmp, half, reverse, e) < 0 || merge_sort(v + half, tmp, n - half, reverse, e) < 0)
+	if (merge_sort(v, tmp, half, reverse, e) < 0 ||
+	    merge_sort(v + half, tmp, n - half, reverse, e) < 0)
 		return -1;
 	memcpy(tmp, v, n * sizeof *v);
 	while (i < half && k < n) {
@@ -133,14 +138,17 @@ static int merge_sort(struct keyed *v, struct keyed *tmp, size_t n, bool reverse
 	return 0;
 }
 
-static const struct value *sorted(struct call *c, const struct value *l, bool reverse, const struct value *attribute, bool case_counts)
+static const struct value *sorted(struct call *c, const struct value *l, bool reverse,
+				  const struct value *attribute, bool case_counts)
 {
 	size_t n = l->list.n;
-	struct keyed *v = arena_array(c->a, struct keyed, n + 1), *tmp = arena_array(c->a, struct keyed, n + 1);
+	struct keyed *v = arena_array(c->a, struct keyed, n + 1),
+		     *tmp = arena_array(c->a, struct keyed, n + 1);
 	struct value *out = value_list(c->a);
 
 	for (size_t i = 0; i < n; i++) {
-		v[i] = (struct keyed){ sort_key(c, l->list.v[i], attribute, case_counts), l->list.v[i] };
+		v[i] = (struct keyed){ sort_key(c, l->list.v[i], attribute, case_counts),
+				       l->list.v[i] };
 		if (!v[i].key)
 			return NULL;
 	}
@@ -172,7 +180,8 @@ static const struct value *f_dictsort(struct call *c)
 		value_add(c->a, pair, c->self->map.e[i].val);
 		value_add(c->a, pairs, pair);
 	}
-	return sorted(c, pairs, call_flag(c, 2, false), value_int(c->a, str_eqc(by, "value")), call_flag(c, 0, false));
+	return sorted(c, pairs, call_flag(c, 2, false), value_int(c->a, str_eqc(by, "value")),
+		      call_flag(c, 0, false));
 }
 
 static const struct value *extreme(struct call *c, int want)
@@ -181,7 +190,8 @@ static const struct value *extreme(struct call *c, int want)
 	int order;
 
 	for (size_t i = 0; l && i < l->list.n; i++) {
-		const struct value *key = sort_key(c, l->list.v[i], c->arg[1], call_flag(c, 0, false));
+		const struct value *key = sort_key(c, l->list.v[i], c->arg[1],
+						   call_flag(c, 0, false));
 		if (!key)
 			return NULL;
 		if (best && op_order(key, best_key, &order, c->e) < 0)
@@ -206,7 +216,8 @@ static const struct value *f_max(struct call *c)
 
 static const struct value *f_sum(struct call *c)
 {
-	const struct value *l = call_list(c, c->self), *total = c->arg[1] ? c->arg[1] : value_int(c->a, 0);
+	const struct value *l = call_list(c, c->self),
+			   *total = c->arg[1] ? c->arg[1] : value_int(c->a, 0);
 
 	for (size_t i = 0; l && total && i < l->list.n; i++) {
 		const struct value *item = l->list.v[i];
@@ -226,9 +237,9 @@ static struct str identity(struct call *c, const struct value *v)
 {
 	if (op_is_number(v)) {
 		double d = op_to_double(v);
-		return str_of(v->kind == V_INT ? arena_printf(c->a, "#%lld", (long long)v->i) :
-			      d == (double)(int64_t)d ? arena_printf(c->a, "#%lld", (long long)d) :
-							arena_printf(c->a, "#%.17g", d));
+		return str_of(v->kind == V_INT ? arena_printf(c->a, "#%lld", (long long)v->i)
+			      : d == (double)(int64_t)d ? arena_printf(c->a, "#%lld", (long long)d)
+							: arena_printf(c->a, "#%.17g", d));
 	}
 	return str_of(arena_printf(c->a, "%d" STR_FMT, (int)v->kind, STR_ARG(op_text(c->a, v))));
 }
@@ -240,7 +251,8 @@ static void collect(struct call *c, const struct value *l, struct map *seen)
 }
 
 /* Items of x whose being in y is `want`, each once. */
-static const struct value *choose(struct call *c, const struct value *x, const struct value *y, bool want)
+static const struct value *choose(struct call *c, const struct value *x, const struct value *y,
+				  bool want)
 {
 	struct map in_y, seen;
 	struct value *out = value_list(c->a);
@@ -285,7 +297,8 @@ static const struct value *f_union(struct call *c)
 
 	if (two_lists(c, &x, &y) < 0)
 		return NULL;
-	return choose(c, op_binary(c->a, '+', own_list(c, x), own_list(c, y), c->e), value_list(c->a), false);
+	return choose(c, op_binary(c->a, '+', own_list(c, x), own_list(c, y), c->e),
+		      value_list(c->a), false);
 }
 
 static const struct value *f_symmetric_difference(struct call *c)
@@ -305,7 +318,8 @@ static const struct value *f_unique(struct call *c)
 
 	map_init(&seen, c->a);
 	for (size_t i = 0; l && i < l->list.n; i++) {
-		const struct value *key = sort_key(c, l->list.v[i], c->arg[1], call_flag(c, 0, false));
+		const struct value *key = sort_key(c, l->list.v[i], c->arg[1],
+						   call_flag(c, 0, false));
 		if (!key)
 			return NULL;
 		struct str id = identity(c, key);
@@ -317,11 +331,14 @@ static const struct value *f_unique(struct call *c)
 	return l ? out : NULL;
 }
 
-static int flatten_into(struct call *c, const struct value *l, int64_t levels, bool skip_nulls, struct value *out)
+static int flatten_into(struct call *c, const struct value *l, int64_t levels, bool skip_nulls,
+			struct value *out)
 {
 	for (size_t i = 0; i < l->list.n; i++) {
 		const struct value *v = l->list.v[i];
-		if (skip_nulls && (v->kind == V_NULL || (v->kind == V_STR && (str_eqc(v->s, "None") || str_eqc(v->s, "null")))))
+		if (skip_nulls &&
+		    (v->kind == V_NULL ||
+		     (v->kind == V_STR && (str_eqc(v->s, "None") || str_eqc(v->s, "null")))))
 			continue;
 		if (v->kind == V_LIST && levels != 0) {
 			if (flatten_into(c, v, levels - 1, skip_nulls, out) < 0)
@@ -330,7 +347,8 @@ static int flatten_into(struct call *c, const struct value *l, int64_t levels, b
 		}
 		value_add(c->a, out, v);
 		if (out->list.n > OPS_MAX_ITEMS)
-			return err_set(c->e, ERR_SPEC, "the list would have more than 1000000 items");
+			return err_set(c->e, ERR_SPEC,
+				       "the list would have more than 1000000 items");
 	}
 	return 0;
 }
@@ -341,7 +359,8 @@ static const struct value *f_flatten(struct call *c)
 	struct value *out = value_list(c->a);
 	int64_t levels;
 
-	if (!l || call_int(c, 0, -1, &levels) < 0 || flatten_into(c, l, levels, call_flag(c, 1, true), out) < 0)
+	if (!l || call_int(c, 0, -1, &levels) < 0 ||
+	    flatten_into(c, l, levels, call_flag(c, 1, true), out) < 0)
 		return NULL;
 	return out;
 }
@@ -357,7 +376,8 @@ static const struct value *args_after(struct call *c, size_t from)
 	return out;
 }
 
-static const struct value *map_attribute(struct call *c, const struct value *l, const struct value *attribute)
+static const struct value *map_attribute(struct call *c, const struct value *l,
+					 const struct value *attribute)
 {
 	const struct value *fallback = value_get(c->kwargs, "default");
 	struct value *out = value_list(c->a);
@@ -373,7 +393,8 @@ static const struct value *map_attribute(struct call *c, const struct value *l, 
 
 static const struct value *f_map(struct call *c)
 {
-	const struct value *l = call_list(c, c->self), *attribute = value_get(c->kwargs, "attribute");
+	const struct value *l = call_list(c, c->self),
+			   *attribute = value_get(c->kwargs, "attribute");
 	struct value *out = value_list(c->a);
 
 	if (!l)
@@ -384,7 +405,8 @@ static const struct value *f_map(struct call *c)
 		return call_fault(c, "map needs the name of a filter, or attribute='...'");
 	const struct value *rest = args_after(c, 1);
 	for (size_t i = 0; i < l->list.n; i++) {
-		const struct value *v = c->host->filter(c->host->arg, c->args->list.v[0]->s, l->list.v[i], c, rest);
+		const struct value *v = c->host->filter(c->host->arg, c->args->list.v[0]->s,
+							l->list.v[i], c, rest);
 		if (!v)
 			return NULL;
 		value_add(c->a, out, v);
@@ -410,7 +432,8 @@ static const struct value *filter_items(struct call *c, bool by_attribute, bool 
 		if (by_attribute)
 			v = op_attribute(c->a, v, c->args->list.v[0]);
 		if (c->args->list.n > test) {
-			if (c->host->test(c->host->arg, op_text(c->a, c->args->list.v[test]), v, c, rest, &r) < 0)
+			if (c->host->test(c->host->arg, op_text(c->a, c->args->list.v[test]), v, c,
+					  rest, &r) < 0)
 				return NULL;
 		} else {
 			r = v->kind != V_UNDEFINED && value_is_truthy(v);
@@ -538,15 +561,18 @@ static const struct value *f_items2dict(struct call *c)
 	struct value *out = value_map(c->a);
 
 	for (size_t i = 0; l && i < l->list.n; i++) {
-		const struct value *k = value_gets(l->list.v[i], key_name), *v = value_gets(l->list.v[i], value_name);
+		const struct value *k = value_gets(l->list.v[i], key_name),
+				   *v = value_gets(l->list.v[i], value_name);
 		if (!k || !v)
-			return call_fault(c, "item %zu has no \"" STR_FMT "\"", i, STR_ARG(k ? value_name : key_name));
+			return call_fault(c, "item %zu has no \"" STR_FMT "\"", i,
+					  STR_ARG(k ? value_name : key_name));
 		value_sets(out, op_text(c->a, k), v);
 	}
 	return l ? out : NULL;
 }
 
-static const struct value *merged_list(struct call *c, struct str how, const struct value *x, const struct value *y)
+static const struct value *merged_list(struct call *c, struct str how, const struct value *x,
+				       const struct value *y)
 {
 	if (str_eqc(how, "append"))
 		return op_binary(c->a, '+', x, y, c->e);
@@ -559,7 +585,8 @@ static const struct value *merged_list(struct call *c, struct str how, const str
 	return y;
 }
 
-static const struct value *combine_two(struct call *c, const struct value *x, const struct value *y, bool deep, struct str lists)
+static const struct value *combine_two(struct call *c, const struct value *x, const struct value *y,
+				       bool deep, struct str lists)
 {
 	struct value *out = value_map(c->a);
 
@@ -601,7 +628,8 @@ static const struct value *f_combine(struct call *c)
 		return l ? call_fault(c, "combine needs maps, not %s", op_type_name(out)) : NULL;
 	for (size_t i = 0; out && i < l->list.n; i++) {
 		if (l->list.v[i]->kind != V_MAP)
-			return call_fault(c, "combine needs maps, not %s", op_type_name(l->list.v[i]));
+			return call_fault(c, "combine needs maps, not %s",
+					  op_type_name(l->list.v[i]));
 		out = combine_two(c, out, l->list.v[i], deep, lists);
 	}
 	return out;

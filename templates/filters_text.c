@@ -11,7 +11,8 @@
 
 static const struct value *f_default(struct call *c)
 {
-	bool empty = c->self->kind == V_UNDEFINED || (call_flag(c, 1, false) && !value_is_truthy(c->self));
+	bool empty = c->self->kind == V_UNDEFINED ||
+		     (call_flag(c, 1, false) && !value_is_truthy(c->self));
 
 	if (!empty)
 		return c->self;
@@ -24,7 +25,8 @@ static const struct value *f_mandatory(struct call *c)
 		return c->self;
 	if (c->arg[0])
 		return call_fault(c, STR_FMT, STR_ARG(call_text(c, 0, "")));
-	return call_fault(c, "mandatory: " STR_FMT, STR_ARG(str_sub(c->self->s, 0, str_find_char(c->self->s, '\n'))));
+	return call_fault(c, "mandatory: " STR_FMT,
+			  STR_ARG(str_sub(c->self->s, 0, str_find_char(c->self->s, '\n'))));
 }
 
 /* "  12 ", "1_000", "0x1f" with base 16, "12.7" */
@@ -41,7 +43,8 @@ static bool text_to_int(struct str s, int base, int64_t *out)
 		digits = str_sub(digits, 1, SIZE_MAX);
 	}
 	if (digits.n > 2 && digits.p[0] == '0' &&
-	    ((base == 16 && tolower((unsigned char)digits.p[1]) == 'x') || (base == 8 && tolower((unsigned char)digits.p[1]) == 'o') ||
+	    ((base == 16 && tolower((unsigned char)digits.p[1]) == 'x') ||
+	     (base == 8 && tolower((unsigned char)digits.p[1]) == 'o') ||
 	     (base == 2 && tolower((unsigned char)digits.p[1]) == 'b')))
 		digits = str_sub(digits, 2, SIZE_MAX);
 	if (digits.n && str_to_uint(digits, base, &u) && u <= INT64_MAX) {
@@ -171,7 +174,8 @@ static const struct value *f_wordcount(struct call *c)
 	bool inside = false;
 
 	for (size_t i = 0; i < s.n; i++) {
-		bool word = isalnum((unsigned char)s.p[i]) || s.p[i] == '_' || (unsigned char)s.p[i] >= 0x80;
+		bool word = isalnum((unsigned char)s.p[i]) || s.p[i] == '_' ||
+			    (unsigned char)s.p[i] >= 0x80;
 		n += word && !inside;
 		inside = word;
 	}
@@ -228,7 +232,8 @@ static const struct value *f_quote(struct call *c)
 	bool safe = s.n > 0;
 
 	for (size_t i = 0; i < s.n; i++)
-		safe = safe && s.p[i] && (isalnum((unsigned char)s.p[i]) || strchr("@%+=:,./-_", s.p[i]));
+		safe = safe && s.p[i] &&
+		       (isalnum((unsigned char)s.p[i]) || strchr("@%+=:,./-_", s.p[i]));
 	if (safe)
 		return value_str(c->a, s);
 	buf_init(&b, OPS_MAX_TEXT);
@@ -344,8 +349,10 @@ static const struct value *f_regex_search(struct call *c)
 	for (size_t i = 1; i < c->args->list.n; i++) {
 		int n = wanted_group(r, op_text(c->a, c->args->list.v[i]));
 		if (n < 0 || (size_t)n >= m.n)
-			return call_fault(c, "the pattern has no group \"" STR_FMT "\"", STR_ARG(op_text(c->a, c->args->list.v[i])));
-		value_add(c->a, groups, m.group[n].p ? value_str(c->a, m.group[n]) : value_null(c->a));
+			return call_fault(c, "the pattern has no group \"" STR_FMT "\"",
+					  STR_ARG(op_text(c->a, c->args->list.v[i])));
+		value_add(c->a, groups,
+			  m.group[n].p ? value_str(c->a, m.group[n]) : value_null(c->a));
 	}
 	return groups->list.n ? groups : value_str(c->a, m.group[0]);
 }
@@ -399,7 +406,8 @@ static const struct value *f_abs(struct call *c)
 		return value_float(c->a, fabs(c->self->f));
 	if (!op_is_number(c->self))
 		return call_fault(c, "abs needs a number, not %s", op_type_name(c->self));
-	return op_to_int(c->self) < 0 ? op_negate(c->a, c->self, c->e) : value_int(c->a, op_to_int(c->self));
+	return op_to_int(c->self) < 0 ? op_negate(c->a, c->self, c->e)
+				      : value_int(c->a, op_to_int(c->self));
 }
 
 /* Python rounds halves to even. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Python's "%" formatting. The directive is read by us and given to snprintf piece by piece, so no format comes from the text itself. */
+/* Python's "%" formatting. The directive is read by us and given to snprintf piece by piece, so no
+ * format comes from the text itself. */
 #include <stdio.h>
 
 #include "templates/ops.h"
@@ -68,7 +69,8 @@ static void add_text(struct buf *b, const struct directive *d, struct str s)
 }
 
 /* sign, prefix, zeros, digits */
-static void add_signed(struct buf *b, const struct directive *d, bool negative, const char *prefix, struct str digits)
+static void add_signed(struct buf *b, const struct directive *d, bool negative, const char *prefix,
+		       struct str digits)
 {
 	const char *sign = negative ? "-" : d->plus ? "+" : d->space ? " " : "";
 	size_t n = strlen(sign) + strlen(prefix) + digits.n;
@@ -91,10 +93,15 @@ static int add_int(struct buf *b, const struct directive *d, const struct value 
 	int64_t i;
 
 	if (!op_is_number(v) || (v->kind == V_FLOAT && !(v->f > -9e18 && v->f < 9e18)))
-		return err_set(e, ERR_SPEC, "%%%c needs a number, not %s", d->conversion, op_type_name(v));
+		return err_set(e, ERR_SPEC, "%%%c needs a number, not %s", d->conversion,
+			       op_type_name(v));
 	i = v->kind == V_FLOAT ? (int64_t)v->f : op_to_int(v);
 	uint64_t u = i < 0 ? -(uint64_t)i : (uint64_t)i;
-	const char *prefix = !d->alt ? "" : d->conversion == 'x' ? "0x" : d->conversion == 'X' ? "0X" : d->conversion == 'o' ? "0o" : "";
+	const char *prefix = !d->alt		    ? ""
+			     : d->conversion == 'x' ? "0x"
+			     : d->conversion == 'X' ? "0X"
+			     : d->conversion == 'o' ? "0o"
+						    : "";
 	if (d->conversion == 'x')
 		snprintf(raw, sizeof raw, "%llx", (unsigned long long)u);
 	else if (d->conversion == 'X')
@@ -119,7 +126,8 @@ static int add_float(struct buf *b, const struct directive *d, const struct valu
 	int precision = d->precision < 0 ? 6 : d->precision;
 
 	if (!op_is_number(v))
-		return err_set(e, ERR_SPEC, "%%%c needs a number, not %s", d->conversion, op_type_name(v));
+		return err_set(e, ERR_SPEC, "%%%c needs a number, not %s", d->conversion,
+			       op_type_name(v));
 	double f = op_to_double(v);
 	bool negative = f < 0;
 	f = negative ? -f : f;
@@ -134,7 +142,8 @@ static int add_float(struct buf *b, const struct directive *d, const struct valu
 	return 0;
 }
 
-static int add_one(struct buf *b, struct arena *a, const struct directive *d, const struct value *v, struct err *e)
+static int add_one(struct buf *b, struct arena *a, const struct directive *d, const struct value *v,
+		   struct err *e)
 {
 	switch (d->conversion) {
 	case 's': add_text(b, d, op_text(a, v)); return 0;
@@ -156,7 +165,8 @@ static int add_one(struct buf *b, struct arena *a, const struct directive *d, co
 }
 
 /* "%(name)s": the value from a map. */
-static int named_value(struct str *s, const struct value *args, const struct value **v, struct err *e)
+static int named_value(struct str *s, const struct value *args, const struct value **v,
+		       struct err *e)
 {
 	size_t close = str_find_char(*s, ')');
 
@@ -165,12 +175,14 @@ static int named_value(struct str *s, const struct value *args, const struct val
 	struct str name = str_sub(*s, 1, close);
 	*v = value_gets(args, name);
 	if (!*v)
-		return err_set(e, ERR_SPEC, "no \"" STR_FMT "\" among the values to format", STR_ARG(name));
+		return err_set(e, ERR_SPEC, "no \"" STR_FMT "\" among the values to format",
+			       STR_ARG(name));
 	*s = str_sub(*s, close + 1, SIZE_MAX);
 	return 0;
 }
 
-static int format_into(struct buf *b, struct arena *a, struct str s, const struct value *args, struct err *e)
+static int format_into(struct buf *b, struct arena *a, struct str s, const struct value *args,
+		       struct err *e)
 {
 	bool many = args->kind == V_LIST && args->tuple;
 	size_t used = 0, n = many ? args->list.n : 1;
@@ -205,7 +217,8 @@ static int format_into(struct buf *b, struct arena *a, struct str s, const struc
 	return buf_check(b, e);
 }
 
-const struct value *op_format(struct arena *a, struct str fmt, const struct value *args, struct err *e)
+const struct value *op_format(struct arena *a, struct str fmt, const struct value *args,
+			      struct err *e)
 {
 	scoped(buf_wipe) struct buf b = { 0 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions: Jinja2's range, dict and namespace, those that the program registers, and a clear refusal of Ansible's lookups. */
+/* Functions: Jinja2's range, dict and namespace, those that the program registers, and a clear
+ * refusal of Ansible's lookups. */
 #include "templates/eval.h"
 
 #define MAX_FUNCTIONS 32
@@ -39,7 +40,8 @@ static const struct value *fn_range(struct eval *ev, const struct value *args)
 		if (x->kind == V_UNKNOWN)
 			return x;
 		if (x->kind != V_INT && x->kind != V_BOOL) {
-			err_set(ev->e, ERR_SPEC, "range takes whole numbers, not %s", op_type_name(x));
+			err_set(ev->e, ERR_SPEC, "range takes whole numbers, not %s",
+				op_type_name(x));
 			return NULL;
 		}
 		v[n == 1 ? 1 : i] = op_to_int(x);
@@ -61,7 +63,8 @@ static const struct value *fn_range(struct eval *ev, const struct value *args)
 }
 
 /* dict(a=1), dict([('a', 1)]), dict({...}, b=2) */
-static const struct value *fn_dict(struct eval *ev, const struct value *args, const struct value *kwargs)
+static const struct value *fn_dict(struct eval *ev, const struct value *args,
+				   const struct value *kwargs)
 {
 	struct value *out = value_map(ev->a);
 	const struct value *first = args->list.n ? args->list.v[0] : NULL;
@@ -85,7 +88,8 @@ static const struct value *fn_dict(struct eval *ev, const struct value *args, co
 	return out;
 }
 
-static const struct value *fn_namespace(struct eval *ev, const struct value *args, const struct value *kwargs)
+static const struct value *fn_namespace(struct eval *ev, const struct value *args,
+					const struct value *kwargs)
 {
 	const struct value *v = fn_dict(ev, args, kwargs);
 
@@ -96,9 +100,12 @@ static const struct value *fn_namespace(struct eval *ev, const struct value *arg
 
 static const struct value *refuse_lookup(struct eval *ev, const struct value *args)
 {
-	struct str what = args->list.n && args->list.v[0]->kind == V_STR ? args->list.v[0]->s : STR("");
+	struct str what = args->list.n && args->list.v[0]->kind == V_STR ? args->list.v[0]->s
+									 : STR("");
 
-	err_set(ev->e, ERR_SPEC, "lookup('" STR_FMT "') is not available: expressions reach no file, environment, command or network",
+	err_set(ev->e, ERR_SPEC,
+		"lookup('" STR_FMT
+		"') is not available: expressions reach no file, environment, command or network",
 		STR_ARG(what));
 	if (str_eqc(what, "env"))
 		err_hint(ev->e, "use secret('env:NAME'), or give the value with -e NAME=VALUE");
@@ -109,7 +116,8 @@ static const struct value *refuse_lookup(struct eval *ev, const struct value *ar
 	return NULL;
 }
 
-static const struct value *registered(struct eval *ev, const struct node *n, const struct value *args)
+static const struct value *registered(struct eval *ev, const struct node *n,
+				      const struct value *args)
 {
 	const char *names[MAX_FUNCTIONS + 3] = { "range", "dict", "namespace" }, *best;
 	const struct value *out;

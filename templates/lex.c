@@ -16,9 +16,11 @@ struct pos lex_pos(struct str text, struct pos where, size_t at)
 			begin = i + 1;
 		}
 	}
-	/* Later lines of a block in YAML are indented as its first line is; in a file of its own where.col is 1. */
+	/* Later lines of a block in YAML are indented as its first line is; in a file of its own
+	 * where.col is 1. */
 	int col = where.col > 0 ? where.col : 1;
-	return (struct pos){ where.file, (where.line > 0 ? where.line : 1) + line, col + (int)(at - begin) };
+	return (struct pos){ where.file, (where.line > 0 ? where.line : 1) + line,
+			     col + (int)(at - begin) };
 }
 
 static int fault(const struct lexer *l, struct err *e, size_t at, const char *msg)
@@ -41,8 +43,8 @@ static bool is_name_char(char c)
 static size_t digit_run(const struct lexer *l, size_t i)
 {
 	while (i < l->text.n &&
-	       (isdigit((unsigned char)l->text.p[i]) ||
-		(l->text.p[i] == '_' && i + 1 < l->text.n && isdigit((unsigned char)l->text.p[i + 1]))))
+	       (isdigit((unsigned char)l->text.p[i]) || (l->text.p[i] == '_' && i + 1 < l->text.n &&
+							 isdigit((unsigned char)l->text.p[i + 1]))))
 		i++;
 	return i;
 }
@@ -128,7 +130,8 @@ static void add_utf8(struct buf *b, uint64_t c)
 	}
 }
 
-/* The escape after a backslash at text[i]; gives the bytes used. An escape that Python does not know stays as written. */
+/* The escape after a backslash at text[i]; gives the bytes used. An escape that Python does not
+ * know stays as written. */
 static size_t unescape(struct str s, size_t i, struct buf *b)
 {
 	static const char from[] = "ntr\\'\"abfv0", to[] = "\n\t\r\\'\"\a\b\f\v\0";
@@ -197,7 +200,8 @@ static int lex_op(struct lexer *l, struct token *t, struct err *e)
 			n = 2;
 	char c = rest.p[0];
 	if (n == 1 && !strchr("+-*/%~<>=()[]{},:.|", c)) {
-		err_set(e, ERR_SPEC, "unexpected character \"%c\" in an expression", isprint((unsigned char)c) ? c : '?');
+		err_set(e, ERR_SPEC, "unexpected character \"%c\" in an expression",
+			isprint((unsigned char)c) ? c : '?');
 		if (c == '!')
 			err_hint(e, "write not");
 		else if (c == '&')

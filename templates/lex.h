@@ -6,12 +6,12 @@
 #include "base/base.h"
 
 enum token_kind {
-	T_END,	  /* of the tag, or of a bare expression */
+	T_END, /* of the tag, or of a bare expression */
 	T_NAME,
 	T_INT,
 	T_FLOAT,
 	T_STRING,
-	T_OP,	  /* text: one or two characters */
+	T_OP, /* text: one or two characters */
 };
 
 struct token {
@@ -31,7 +31,8 @@ struct lexer {
 	int brackets;	   /* open ( [ { : the closing mark does not count inside */
 };
 
-/* The next token; on T_END of a tag, i stands at the closing mark's "-" or "+", or the mark itself. */
+/* The next token; on T_END of a tag, i stands at the closing mark's "-" or "+", or the mark itself.
+ */
 must_check int lex_next(struct lexer *l, struct token *t, struct err *e);
 struct pos lex_pos(struct str text, struct pos where, size_t at);
 

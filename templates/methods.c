@@ -62,7 +62,9 @@ static struct str strip_chars(struct str s, struct str chars, bool left, bool ri
 
 static const struct value *strip(struct call *c, bool left, bool right)
 {
-	return value_str(c->a, strip_chars(c->self->s, call_text(c, 0, " \t\n\r\v\f\x1c\x1d\x1e\x1f"), left, right));
+	return value_str(c->a,
+			 strip_chars(c->self->s, call_text(c, 0, " \t\n\r\v\f\x1c\x1d\x1e\x1f"),
+				     left, right));
 }
 
 static const struct value *m_strip(struct call *c)
@@ -244,7 +246,8 @@ static const struct value *m_join(struct call *c)
 	buf_init(&b, OPS_MAX_TEXT);
 	for (size_t i = 0; i < l->list.n; i++) {
 		if (l->list.v[i]->kind != V_STR)
-			return call_fault(c, "join needs texts, not %s", op_type_name(l->list.v[i]));
+			return call_fault(c, "join needs texts, not %s",
+					  op_type_name(l->list.v[i]));
 		secret = secret || l->list.v[i]->secret;
 		if (i)
 			buf_addstr(&b, c->self->s);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* templates/methods.h - methods of texts, lists and maps: x.startswith('a'). They change nothing: every result is new. */
+/* templates/methods.h - methods of texts, lists and maps: x.startswith('a'). They change nothing:
+ * every result is new. */
 #ifndef MUSTER_TEMPLATES_METHODS_H
 #define MUSTER_TEMPLATES_METHODS_H
 

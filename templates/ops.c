@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Integers are 64 bits here and endless in Python: what does not fit is a fault, never a wrong number. Every text and list that an operator
- * makes has a ceiling, checked before it is made.
+ * Integers are 64 bits here and endless in Python: what does not fit is a fault, never a wrong
+ * number. Every text and list that an operator makes has a ceiling, checked before it is made.
  */
 #include "templates/ops.h"
 
@@ -63,7 +63,8 @@ static struct value *mark_deep(struct arena *a, const struct value *v)
 const struct value *op_marked(struct arena *a, const struct value *v, bool secret)
 {
 	/* A truth value tells too little to hide, and hiding it would hide every condition. */
-	if (!v || !secret || v->secret || v->kind == V_BOOL || v->kind == V_NULL || v->kind == V_UNDEFINED)
+	if (!v || !secret || v->secret || v->kind == V_BOOL || v->kind == V_NULL ||
+	    v->kind == V_UNDEFINED)
 		return v;
 	return mark_deep(a, v);
 }
@@ -74,9 +75,11 @@ static const struct value *fault(struct err *e, const char *msg)
 	return NULL;
 }
 
-static const struct value *bad_operands(struct err *e, const char *op, const struct value *x, const struct value *y)
+static const struct value *bad_operands(struct err *e, const char *op, const struct value *x,
+					const struct value *y)
 {
-	err_set(e, ERR_SPEC, "\"%s\" cannot be used between %s and %s", op, op_type_name(x), op_type_name(y));
+	err_set(e, ERR_SPEC, "\"%s\" cannot be used between %s and %s", op, op_type_name(x),
+		op_type_name(y));
 	if (!strcmp(op, "+") && (x->kind == V_STR || y->kind == V_STR))
 		err_hint(e, "join texts with ~, or convert with | int");
 	else if ((x->kind == V_STR) != (y->kind == V_STR))
@@ -100,7 +103,8 @@ static const struct value *int_pow(struct arena *a, int64_t x, int64_t y, struct
 	return value_int(a, r);
 }
 
-static const struct value *int_arithmetic(struct arena *a, char op, int64_t x, int64_t y, struct err *e)
+static const struct value *int_arithmetic(struct arena *a, char op, int64_t x, int64_t y,
+					  struct err *e)
 {
 	int64_t r;
 	bool overflow = false;
@@ -129,7 +133,8 @@ static const struct value *int_arithmetic(struct arena *a, char op, int64_t x, i
 	return overflow ? fault(e, "the number is too large") : value_int(a, r);
 }
 
-static const struct value *float_arithmetic(struct arena *a, char op, double x, double y, struct err *e)
+static const struct value *float_arithmetic(struct arena *a, char op, double x, double y,
+					    struct err *e)
 {
 	double r;
 
@@ -139,7 +144,9 @@ static const struct value *float_arithmetic(struct arena *a, char op, double x, 
 	case '*': return value_float(a, x * y);
 	case '^':
 		r = pow(x, y);
-		return isfinite(r) || !isfinite(x) || !isfinite(y) ? value_float(a, r) : fault(e, "the result of ** is too large");
+		return isfinite(r) || !isfinite(x) || !isfinite(y)
+			       ? value_float(a, r)
+			       : fault(e, "the result of ** is too large");
 	default: break;
 	}
 	if (y == 0)
@@ -170,7 +177,8 @@ static void append_all(struct arena *a, struct value *to, const struct value *fr
 		VEC_ADD(a, &to->list) = from->list.v[i];
 }
 
-static const struct value *repeat_list(struct arena *a, const struct value *l, int64_t n, struct err *e)
+static const struct value *repeat_list(struct arena *a, const struct value *l, int64_t n,
+				       struct err *e)
 {
 	struct value *out = value_list(a);
 
@@ -193,7 +201,8 @@ static const struct value *join_texts(struct arena *a, struct str x, struct str 
 	return v;
 }
 
-static const struct value *add_other(struct arena *a, const struct value *x, const struct value *y, struct err *e)
+static const struct value *add_other(struct arena *a, const struct value *x, const struct value *y,
+				     struct err *e)
 {
 	if (x->kind == V_STR && y->kind == V_STR) {
 		if (x->s.n + y->s.n > OPS_MAX_TEXT)
@@ -212,7 +221,8 @@ static const struct value *add_other(struct arena *a, const struct value *x, con
 	return bad_operands(e, "+", x, y);
 }
 
-static const struct value *multiply_other(struct arena *a, const struct value *x, const struct value *y, struct err *e)
+static const struct value *multiply_other(struct arena *a, const struct value *x,
+					  const struct value *y, struct err *e)
 {
 	const struct value *thing = op_is_number(x) ? y : x, *times = op_is_number(x) ? x : y;
 
@@ -225,9 +235,16 @@ static const struct value *multiply_other(struct arena *a, const struct value *x
 	return bad_operands(e, "*", x, y);
 }
 
-static const struct value *binary(struct arena *a, char op, const struct value *x, const struct value *y, struct err *e)
+static const struct value *binary(struct arena *a, char op, const struct value *x,
+				  const struct value *y, struct err *e)
 {
-	char name[3] = { op == 'f' ? '/' : op == '^' ? '*' : op, op == 'f' ? '/' : op == '^' ? '*' : '\0', '\0' };
+	char name[3] = { op == 'f'   ? '/'
+			 : op == '^' ? '*'
+				     : op,
+			 op == 'f'   ? '/'
+			 : op == '^' ? '*'
+				     : '\0',
+			 '\0' };
 
 	if (op == '%' && x->kind == V_STR)
 		return op_format(a, x->s, y, e);
@@ -243,7 +260,8 @@ static const struct value *binary(struct arena *a, char op, const struct value *
 	return bad_operands(e, name, x, y);
 }
 
-const struct value *op_binary(struct arena *a, char op, const struct value *x, const struct value *y, struct err *e)
+const struct value *op_binary(struct arena *a, char op, const struct value *x,
+			      const struct value *y, struct err *e)
 {
 	if (x->kind == V_UNKNOWN || y->kind == V_UNKNOWN)
 		return value_unknown(a);
@@ -315,18 +333,17 @@ int op_contains(const struct value *in, const struct value *x, bool *out, struct
 		for (size_t i = 0; i < in->list.n && !*out; i++)
 			*out = op_equal(in->list.v[i], x);
 		return 0;
-	case V_MAP:
-		*out = x->kind == V_STR && value_gets(in, x->s);
-		return 0;
-	default:
-		bad_operands(e, "in", x, in);
-		return -1;
+	case V_MAP: *out = x->kind == V_STR && value_gets(in, x->s); return 0;
+	default: bad_operands(e, "in", x, in); return -1;
 	}
 }
 
-const struct value *op_compare(struct arena *a, enum compare_op op, const struct value *x, const struct value *y, struct err *e)
+const struct value *op_compare(struct arena *a, enum compare_op op, const struct value *x,
+			       const struct value *y, struct err *e)
 {
-	static const char *const names[] = { [CMP_LT] = "<", [CMP_LE] = "<=", [CMP_GT] = ">", [CMP_GE] = ">=" };
+	static const char *const names[] = {
+		[CMP_LT] = "<", [CMP_LE] = "<=", [CMP_GT] = ">", [CMP_GE] = ">="
+	};
 	bool r = false;
 	int order = 0;
 
@@ -435,7 +452,9 @@ const struct value *op_item(struct arena *a, const struct value *x, const struct
 	int64_t at;
 
 	if (x->kind == V_MAP) {
-		struct str key = i->kind == V_STR ? i->s : i->kind == V_INT ? op_text(a, i) : STR_NONE;
+		struct str key = i->kind == V_STR   ? i->s
+				 : i->kind == V_INT ? op_text(a, i)
+						    : STR_NONE;
 		return key.p ? value_gets(x, key) : NULL;
 	}
 	if (i->kind != V_INT && i->kind != V_BOOL)
@@ -455,7 +474,8 @@ const struct value *op_item(struct arena *a, const struct value *x, const struct
 }
 
 /* Python's rule for one end of a slice. */
-static int64_t slice_end(const struct value *v, int64_t n, int64_t fallback, int64_t low, int64_t high)
+static int64_t slice_end(const struct value *v, int64_t n, int64_t fallback, int64_t low,
+			 int64_t high)
 {
 	int64_t i = fallback;
 
@@ -467,12 +487,14 @@ static int64_t slice_end(const struct value *v, int64_t n, int64_t fallback, int
 	return i < low ? low : i > high ? high : i;
 }
 
-const struct value *op_slice(struct arena *a, const struct value *x, const struct value *const part[3], struct err *e)
+const struct value *op_slice(struct arena *a, const struct value *x,
+			     const struct value *const part[3], struct err *e)
 {
 	int64_t step = 1;
 
 	for (int i = 0; i < 3; i++)
-		if (part[i] && part[i]->kind != V_NULL && part[i]->kind != V_INT && part[i]->kind != V_BOOL)
+		if (part[i] && part[i]->kind != V_NULL && part[i]->kind != V_INT &&
+		    part[i]->kind != V_BOOL)
 			return fault(e, "a slice is made of whole numbers");
 	if (x->kind == V_UNKNOWN)
 		return x;
@@ -488,8 +510,10 @@ const struct value *op_slice(struct arena *a, const struct value *x, const struc
 	if (!l)
 		return NULL;
 	int64_t n = (int64_t)l->list.n;
-	int64_t from = step > 0 ? slice_end(part[0], n, 0, 0, n) : slice_end(part[0], n, n - 1, -1, n - 1);
-	int64_t to = step > 0 ? slice_end(part[1], n, n, 0, n) : slice_end(part[1], n, -1 - n, -1, n - 1);
+	int64_t from = step > 0 ? slice_end(part[0], n, 0, 0, n)
+				: slice_end(part[0], n, n - 1, -1, n - 1);
+	int64_t to = step > 0 ? slice_end(part[1], n, n, 0, n)
+			      : slice_end(part[1], n, -1 - n, -1, n - 1);
 	struct value *out = value_list(a);
 	out->tuple = x->tuple;
 	for (int64_t i = from; step > 0 ? i < to : i > to;) {
@@ -506,7 +530,8 @@ const struct value *op_slice(struct arena *a, const struct value *x, const struc
 	return op_marked(a, value_str(a, buf_str(&b)), x->secret);
 }
 
-/* Shared parts count each time they are met: a value of few bytes may be one of 2^50 items when it is printed. */
+/* Shared parts count each time they are met: a value of few bytes may be one of 2^50 items when it
+ * is printed. */
 static bool measure(const struct value *v, int left, uint64_t *nodes)
 {
 	if (left <= 0 || ++*nodes > OPS_MAX_ITEMS)

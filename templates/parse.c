@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Statements: text up to the next mark, the tag, and so on until a closing tag. Expressions are in parse_expr.c. Depth is counted because
- * tasks have small stacks.
+ * Statements: text up to the next mark, the tag, and so on until a closing tag. Expressions are in
+ * parse_expr.c. Depth is counted because tasks have small stacks.
  */
 #include "templates/parse.h"
 
@@ -21,7 +21,8 @@ struct builder {
 	struct tag_end last;
 };
 
-static struct node *parse_body(struct builder *b, const char *ends, uint32_t opened_at, const char *opened);
+static struct node *parse_body(struct builder *b, const char *ends, uint32_t opened_at,
+			       const char *opened);
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
@@ -84,7 +85,8 @@ static int close_tag(struct builder *b)
 	if (b->p.tok.kind != T_END)
 		return parser_fault(&b->p, b->p.tok.at, "expected the end of the tag");
 	b->last = (struct tag_end){ .strip = sign == '-',
-				    .trim = b->trim_blocks && sign != '-' && sign != '+' && l->close[0] == '%' };
+				    .trim = b->trim_blocks && sign != '-' && sign != '+' &&
+					    l->close[0] == '%' };
 	l->i += 2 + (sign == '-' || sign == '+');
 	return 0;
 }
@@ -95,10 +97,12 @@ static int skip_comment(struct builder *b, size_t at)
 	size_t end = str_find(str_sub(l->text, at + 2, SIZE_MAX), STR("#}"));
 
 	if (end == SIZE_MAX)
-		return parser_fault(&b->p, (uint32_t)at, "the comment does not end: \"#}\" is missing");
+		return parser_fault(&b->p, (uint32_t)at,
+				    "the comment does not end: \"#}\" is missing");
 	end += at + 2;
 	char sign = end > at + 2 ? l->text.p[end - 1] : ' ';
-	b->last = (struct tag_end){ .strip = sign == '-', .trim = b->trim_blocks && sign != '-' && sign != '+' };
+	b->last = (struct tag_end){ .strip = sign == '-',
+				    .trim = b->trim_blocks && sign != '-' && sign != '+' };
 	l->i = end + 2;
 	return 0;
 }
@@ -145,7 +149,8 @@ static int parse_raw(struct builder *b, struct node *body, uint32_t at)
 		return parser_fault(&b->p, at, "{%% raw %%} is not closed by {%% endraw %%}");
 	add_text(b, body, from, begin, s.p[begin + 2] == '-');
 	char sign = s.p[end - 3];
-	b->last = (struct tag_end){ .strip = sign == '-', .trim = b->trim_blocks && sign != '-' && sign != '+' };
+	b->last = (struct tag_end){ .strip = sign == '-',
+				    .trim = b->trim_blocks && sign != '-' && sign != '+' };
 	b->p.lex.i = end;
 	return 0;
 }
@@ -176,7 +181,8 @@ static struct node *parse_if(struct builder *b, uint32_t at)
 			return NULL;
 	} else {
 		if (at_word(b, "else")) {
-			if (parser_next(&b->p) < 0 || close_tag(b) < 0 || !(n->other = parse_body(b, "endif", at, "if")))
+			if (parser_next(&b->p) < 0 || close_tag(b) < 0 ||
+			    !(n->other = parse_body(b, "endif", at, "if")))
 				return NULL;
 		}
 		if (parser_next(&b->p) < 0 || close_tag(b) < 0)
@@ -225,7 +231,8 @@ static struct node *parse_for(struct builder *b, uint32_t at)
 	if (at_word(b, "if") && (parser_next(&b->p) < 0 || !(n->cond = parser_expr(&b->p))))
 		return NULL;
 	if (at_word(b, "recursive")) {
-		parser_fault(&b->p, b->p.tok.at, "recursive loops are not supported by this version yet");
+		parser_fault(&b->p, b->p.tok.at,
+			     "recursive loops are not supported by this version yet");
 		return NULL;
 	}
 	b->p.saw_loop = false;
@@ -234,7 +241,8 @@ static struct node *parse_for(struct builder *b, uint32_t at)
 	n->uses_loop = b->p.saw_loop;
 	b->p.saw_loop = outer_loop;
 	if (at_word(b, "else")) {
-		if (parser_next(&b->p) < 0 || close_tag(b) < 0 || !(n->other = parse_body(b, "endfor", at, "for")))
+		if (parser_next(&b->p) < 0 || close_tag(b) < 0 ||
+		    !(n->other = parse_body(b, "endfor", at, "for")))
 			return NULL;
 	}
 	if (parser_next(&b->p) < 0 || close_tag(b) < 0)
@@ -269,8 +277,8 @@ static struct node *parse_set(struct builder *b, uint32_t at)
 			parser_fault(&b->p, b->p.tok.at, "expected \"=\"");
 			return NULL;
 		}
-		if (close_tag(b) < 0 || !(n->right = parse_body(b, "endset", at, "set")) || parser_next(&b->p) < 0 ||
-		    close_tag(b) < 0)
+		if (close_tag(b) < 0 || !(n->right = parse_body(b, "endset", at, "set")) ||
+		    parser_next(&b->p) < 0 || close_tag(b) < 0)
 			return NULL;
 	}
 	parser_leave(&b->p);
@@ -279,19 +287,23 @@ static struct node *parse_set(struct builder *b, uint32_t at)
 
 static int unknown_tag(struct builder *b)
 {
-	static const char *const known[] = { "if", "for", "set", "raw", "elif", "else", "endif", "endfor", "endset", "endraw" };
-	static const char *const later[] = { "macro", "call",	 "filter", "block",    "extends", "include",
-					     "import", "from",	 "with",   "autoescape", "do",	  "break",
-					     "continue", "trans", "debug" };
+	static const char *const known[] = { "if",   "for",   "set",	"raw",	  "elif",
+					     "else", "endif", "endfor", "endset", "endraw" };
+	static const char *const later[] = { "macro",	"call",	  "filter",   "block", "extends",
+					     "include", "import", "from",     "with",  "autoescape",
+					     "do",	"break",  "continue", "trans", "debug" };
 	struct str word = b->p.tok.text;
 	const char *best;
 
 	for (size_t i = 0; i < ARRAY_LEN(later); i++)
 		if (str_eqc(word, later[i]))
-			return parser_fault(&b->p, b->p.tok.at, "{%% %s %%} is not supported by this version yet", later[i]);
+			return parser_fault(&b->p, b->p.tok.at,
+					    "{%% %s %%} is not supported by this version yet",
+					    later[i]);
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (str_eqc(word, known[i]))
-			return parser_fault(&b->p, b->p.tok.at, "{%% %s %%} has nothing to belong to", known[i]);
+			return parser_fault(&b->p, b->p.tok.at,
+					    "{%% %s %%} has nothing to belong to", known[i]);
 	parser_fault(&b->p, b->p.tok.at, "unknown tag \"" STR_FMT "\"", STR_ARG(word));
 	best = str_suggest(word, known, ARRAY_LEN(known));
 	return best ? err_hint(b->p.e, "did you mean \"%s\"?", best) : -1;
@@ -343,8 +355,10 @@ static bool is_one_of(struct str word, const char *words)
 	return false;
 }
 
-/* Up to a tag whose word is in `ends` ("else|endif"), which is then the current token; NULL: to the end of the text. */
-static struct node *parse_body(struct builder *b, const char *ends, uint32_t opened_at, const char *opened)
+/* Up to a tag whose word is in `ends` ("else|endif"), which is then the current token; NULL: to the
+ * end of the text. */
+static struct node *parse_body(struct builder *b, const char *ends, uint32_t opened_at,
+			       const char *opened)
 {
 	struct lexer *l = &b->p.lex;
 	struct node *body = parser_node(&b->p, N_BODY, (uint32_t)l->i);
@@ -372,7 +386,8 @@ static struct node *parse_body(struct builder *b, const char *ends, uint32_t ope
 		if (parser_next(&b->p) < 0)
 			return NULL;
 		if (b->p.tok.kind != T_NAME) {
-			parser_fault(&b->p, b->p.tok.at, "expected a tag's name, such as if or for");
+			parser_fault(&b->p, b->p.tok.at,
+				     "expected a tag's name, such as if or for");
 			return NULL;
 		}
 		if (is_one_of(b->p.tok.text, ends))
@@ -381,14 +396,16 @@ static struct node *parse_body(struct builder *b, const char *ends, uint32_t ope
 			return NULL;
 	}
 	if (ends) {
-		parser_fault(&b->p, opened_at, "{%% %s %%} is not closed by {%% end%s %%}", opened, opened);
+		parser_fault(&b->p, opened_at, "{%% %s %%} is not closed by {%% end%s %%}", opened,
+			     opened);
 		return NULL;
 	}
 	l->i = l->text.n;
 	return body;
 }
 
-int parse_template(struct arena *a, struct str text, struct pos where, unsigned flags, struct node **out, struct err *e)
+int parse_template(struct arena *a, struct str text, struct pos where, unsigned flags,
+		   struct node **out, struct err *e)
 {
 	struct builder b = { .trim_blocks = flags & TEMPLATE_TRIM_BLOCKS };
 

@@ -6,7 +6,7 @@
 #include "templates/ast.h"
 
 /* A template: N_BODY. flags: TEMPLATE_TRIM_BLOCKS and TEMPLATE_KEEP_NEWLINE count. */
-must_check int parse_template(struct arena *a, struct str text, struct pos where, unsigned flags, struct node **out,
-			      struct err *e);
+must_check int parse_template(struct arena *a, struct str text, struct pos where, unsigned flags,
+			      struct node **out, struct err *e);
 
 #endif

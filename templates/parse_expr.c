@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Jinja2's precedence, its odd parts too: filters and tests bind tighter than arithmetic (1 + 2 is odd means 1 + (2 is odd)), "~" binds
- * tighter than "+", "**" goes from left to right.
+ * Jinja2's precedence, its odd parts too: filters and tests bind tighter than arithmetic (1 + 2 is
+ * odd means 1 + (2 is odd)), "~" binds tighter than "+", "**" goes from left to right.
  */
 #include "templates/parse_expr.h"
 
@@ -10,7 +10,8 @@
 static struct node *parse_unary(struct parser *p, bool with_filters);
 static struct node *parse_or(struct parser *p);
 
-void parser_init(struct parser *p, struct arena *a, struct str text, struct pos where, struct err *e)
+void parser_init(struct parser *p, struct arena *a, struct str text, struct pos where,
+		 struct err *e)
 {
 	*p = (struct parser){ .a = a, .lex = { .a = a, .text = text, .where = where }, .e = e };
 }
@@ -39,7 +40,8 @@ int parser_fault(struct parser *p, uint32_t at, const char *fmt, ...)
 int parser_enter(struct parser *p)
 {
 	if (++p->depth > TEMPLATE_MAX_DEPTH)
-		return parser_fault(p, p->tok.at, "nested too deep (at most %d)", TEMPLATE_MAX_DEPTH);
+		return parser_fault(p, p->tok.at, "nested too deep (at most %d)",
+				    TEMPLATE_MAX_DEPTH);
 	return 0;
 }
 
@@ -75,7 +77,8 @@ static int unexpected(struct parser *p, const char *wanted)
 {
 	char buf[80];
 
-	return parser_fault(p, p->tok.at, "expected %s, not %s", wanted, token_words(p, buf, sizeof buf));
+	return parser_fault(p, p->tok.at, "expected %s, not %s", wanted,
+			    token_words(p, buf, sizeof buf));
 }
 
 int parser_expect_op(struct parser *p, const char *op)
@@ -182,7 +185,8 @@ static struct node *parse_dict(struct parser *p)
 			return NULL;
 		if (parser_is_op(p, "}"))
 			break;
-		if (!(key = parser_expr(p)) || parser_expect_op(p, ":") < 0 || !(val = parser_expr(p)))
+		if (!(key = parser_expr(p)) || parser_expect_op(p, ":") < 0 ||
+		    !(val = parser_expr(p)))
 			return NULL;
 		VEC_ADD(p->a, &n->kids) = key;
 		VEC_ADD(p->a, &n->kids) = val;
@@ -237,7 +241,8 @@ static bool is_keyword(struct parser *p)
 	struct token t;
 	struct err ignored;
 
-	return p->tok.kind == T_NAME && lex_next(&ahead, &t, &ignored) == 0 && t.kind == T_OP && str_eqc(t.text, "=");
+	return p->tok.kind == T_NAME && lex_next(&ahead, &t, &ignored) == 0 && t.kind == T_OP &&
+	       str_eqc(t.text, "=");
 }
 
 static int parse_argument(struct parser *p, struct node *n)
@@ -245,7 +250,8 @@ static int parse_argument(struct parser *p, struct node *n)
 	struct node *v;
 
 	if (parser_is_op(p, "*") || parser_is_op(p, "**"))
-		return parser_fault(p, p->tok.at, "unpacked arguments (*) are not supported by this version yet");
+		return parser_fault(p, p->tok.at,
+				    "unpacked arguments (*) are not supported by this version yet");
 	if (is_keyword(p)) {
 		struct str name = p->tok.text;
 		if (parser_next(p) < 0 || parser_next(p) < 0 || !(v = parser_expr(p)))
@@ -254,7 +260,8 @@ static int parse_argument(struct parser *p, struct node *n)
 		return 0;
 	}
 	if (n->kwargs.n)
-		return parser_fault(p, p->tok.at, "an argument without a name follows one with a name");
+		return parser_fault(p, p->tok.at,
+				    "an argument without a name follows one with a name");
 	if (!(v = parser_expr(p)))
 		return -1;
 	VEC_ADD(p->a, &n->kids) = v;
@@ -344,7 +351,8 @@ static struct node *parse_postfix(struct parser *p, struct node *n)
 
 	while (n && p->tok.kind == T_OP) {
 		if (++links > TEMPLATE_MAX_DEPTH) {
-			parser_fault(p, p->tok.at, "nested too deep (at most %d)", TEMPLATE_MAX_DEPTH);
+			parser_fault(p, p->tok.at, "nested too deep (at most %d)",
+				     TEMPLATE_MAX_DEPTH);
 			return NULL;
 		}
 		if (parser_is_op(p, "."))
@@ -394,7 +402,9 @@ static struct node *parse_filter(struct parser *p, struct node *left)
 static bool at_bare_argument(const struct parser *p)
 {
 	switch (p->tok.kind) {
-	case T_NAME: return !is_word(p, "else") && !is_word(p, "or") && !is_word(p, "and") && !is_word(p, "if") && !is_word(p, "is");
+	case T_NAME:
+		return !is_word(p, "else") && !is_word(p, "or") && !is_word(p, "and") &&
+		       !is_word(p, "if") && !is_word(p, "is");
 	case T_STRING:
 	case T_INT:
 	case T_FLOAT: return true;
@@ -429,9 +439,9 @@ static struct node *parse_test(struct parser *p, struct node *left)
 	if (!negated)
 		return n;
 	struct node *not = parser_node(p, N_NOT, n->at);
-	not->left = n;
-	not->end = n->end;
-	return not;
+	not ->left = n;
+	not ->end = n->end;
+	return not ;
 }
 
 static struct node *parse_filters(struct parser *p, struct node *n)
@@ -440,7 +450,8 @@ static struct node *parse_filters(struct parser *p, struct node *n)
 
 	while (n) {
 		if (++links > TEMPLATE_MAX_DEPTH) {
-			parser_fault(p, p->tok.at, "nested too deep (at most %d)", TEMPLATE_MAX_DEPTH);
+			parser_fault(p, p->tok.at, "nested too deep (at most %d)",
+				     TEMPLATE_MAX_DEPTH);
 			return NULL;
 		}
 		if (parser_is_op(p, "|"))
@@ -502,7 +513,8 @@ static struct node *binary(struct parser *p, char op, struct node *left, struct 
 static int count_link(struct parser *p, int *links)
 {
 	if (++*links > TEMPLATE_MAX_DEPTH)
-		return parser_fault(p, p->tok.at, "more than %d operators in a row", TEMPLATE_MAX_DEPTH);
+		return parser_fault(p, p->tok.at, "more than %d operators in a row",
+				    TEMPLATE_MAX_DEPTH);
 	return parser_next(p);
 }
 
@@ -524,7 +536,8 @@ static struct node *parse_product(struct parser *p)
 	struct node *n = parse_pow(p);
 	int links = 0;
 
-	while (n && (parser_is_op(p, "*") || parser_is_op(p, "/") || parser_is_op(p, "//") || parser_is_op(p, "%"))) {
+	while (n && (parser_is_op(p, "*") || parser_is_op(p, "/") || parser_is_op(p, "//") ||
+		     parser_is_op(p, "%"))) {
 		char op = parser_is_op(p, "//") ? 'f' : p->tok.text.p[0];
 		if (count_link(p, &links) < 0)
 			return NULL;
@@ -570,7 +583,8 @@ static int take_compare(struct parser *p, enum compare_op *op, bool *found)
 	static const struct {
 		const char *text;
 		enum compare_op op;
-	} ops[] = { { "==", CMP_EQ }, { "!=", CMP_NE }, { "<", CMP_LT }, { "<=", CMP_LE }, { ">", CMP_GT }, { ">=", CMP_GE } };
+	} ops[] = { { "==", CMP_EQ }, { "!=", CMP_NE }, { "<", CMP_LT },
+		    { "<=", CMP_LE }, { ">", CMP_GT },	{ ">=", CMP_GE } };
 
 	*found = true;
 	for (size_t i = 0; i < ARRAY_LEN(ops); i++) {
@@ -716,7 +730,8 @@ struct node *parser_or_tuple(struct parser *p)
 	return parse_tuple_of(p, parse_or);
 }
 
-int parse_expression(struct arena *a, struct str text, struct pos where, struct node **out, struct err *e)
+int parse_expression(struct arena *a, struct str text, struct pos where, struct node **out,
+		     struct err *e)
 {
 	struct parser p;
 

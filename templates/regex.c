@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PCRE2 reads Python's syntax but for a few corners. Matching has a limit on steps and heap: patterns come from files that somebody else may
- * have written, and a bad one must end in a fault rather than in a hang.
+ * PCRE2 reads Python's syntax but for a few corners. Matching has a limit on steps and heap:
+ * patterns come from files that somebody else may have written, and a bad one must end in a fault
+ * rather than in a hang.
  */
 #include "templates/regex.h"
 
@@ -30,7 +31,8 @@ static void free_regex(void *arg)
 struct regex *regex_new(struct arena *a, struct str pattern, unsigned flags, struct err *e)
 {
 	struct regex *r = arena_obj(a, struct regex);
-	uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C | PCRE2_MATCH_UNSET_BACKREF;
+	uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C |
+			   PCRE2_MATCH_UNSET_BACKREF;
 	unsigned char words[200];
 	int code;
 	PCRE2_SIZE at;
@@ -44,11 +46,12 @@ struct regex *regex_new(struct arena *a, struct str pattern, unsigned flags, str
 		return NULL;
 	}
 	r->a = a;
-	r->code = pcre2_compile((PCRE2_SPTR)(pattern.p ? pattern.p : ""), pattern.n, options, &code, &at, NULL);
+	r->code = pcre2_compile((PCRE2_SPTR)(pattern.p ? pattern.p : ""), pattern.n, options, &code,
+				&at, NULL);
 	if (!r->code) {
 		pcre2_get_error_message(code, words, sizeof words);
-		err_set(e, ERR_SPEC, "the pattern \"" STR_FMT "\" is wrong at character %zu: %s", STR_ARG(str_sub(pattern, 0, 200)),
-			at + 1, (const char *)words);
+		err_set(e, ERR_SPEC, "the pattern \"" STR_FMT "\" is wrong at character %zu: %s",
+			STR_ARG(str_sub(pattern, 0, 200)), at + 1, (const char *)words);
 		return NULL;
 	}
 	r->data = pcre2_match_data_create_from_pattern(r->code, NULL);
@@ -59,7 +62,8 @@ struct regex *regex_new(struct arena *a, struct str pattern, unsigned flags, str
 	return r;
 }
 
-int regex_find(struct regex *r, struct str text, size_t from, struct regex_match *m, bool *found, struct err *e)
+int regex_find(struct regex *r, struct str text, size_t from, struct regex_match *m, bool *found,
+	       struct err *e)
 {
 	const char *p = text.p ? text.p : "";
 	int n = pcre2_match(r->code, (PCRE2_SPTR)p, text.n, from, 0, r->data, r->context);
@@ -91,7 +95,8 @@ int regex_group(const struct regex *r, struct str name)
 }
 
 /* After a backslash in the replacement: \1, \g<name>, \n, \\. Gives the bytes used. */
-static size_t add_reference(struct regex *r, struct str with, const struct regex_match *m, struct buf *out)
+static size_t add_reference(struct regex *r, struct str with, const struct regex_match *m,
+			    struct buf *out)
 {
 	char c = with.n ? with.p[0] : '\\';
 	int64_t number = -1;
@@ -101,7 +106,8 @@ static size_t add_reference(struct regex *r, struct str with, const struct regex
 		used = with.n > 1 && isdigit((unsigned char)with.p[1]) ? 2 : 1;
 		if (!str_to_int(str_sub(with, 0, used), &number))
 			return used;
-	} else if (c == 'g' && with.n > 2 && with.p[1] == '<' && str_find_char(with, '>') != SIZE_MAX) {
+	} else if (c == 'g' && with.n > 2 && with.p[1] == '<' &&
+		   str_find_char(with, '>') != SIZE_MAX) {
 		struct str name = str_sub(with, 2, str_find_char(with, '>'));
 		used = name.n + 3;
 		if (!str_to_int(name, &number))
@@ -117,7 +123,8 @@ static size_t add_reference(struct regex *r, struct str with, const struct regex
 	return used;
 }
 
-static void add_replacement(struct regex *r, struct str with, const struct regex_match *m, struct buf *out)
+static void add_replacement(struct regex *r, struct str with, const struct regex_match *m,
+			    struct buf *out)
 {
 	while (with.n) {
 		size_t slash = str_find_char(with, '\\');
@@ -129,7 +136,8 @@ static void add_replacement(struct regex *r, struct str with, const struct regex
 	}
 }
 
-int regex_replace(struct regex *r, struct str text, struct str with, int64_t count, struct buf *out, struct err *e)
+int regex_replace(struct regex *r, struct str text, struct str with, int64_t count, struct buf *out,
+		  struct err *e)
 {
 	size_t done = 0, from = 0;
 	bool found;

@@ -10,7 +10,8 @@ static int parse(struct eval *ev, struct node **body)
 	return parse_template(ev->a, ev->text, ev->where, ev->flags, body, ev->e);
 }
 
-/* A text in a variable: a native template in the same scope, without the names of the text that uses it. */
+/* A text in a variable: a native template in the same scope, without the names of the text that
+ * uses it. */
 static const struct value *render_inner(struct eval *outer, const struct value *text)
 {
 	struct frame names = { 0 };
@@ -48,8 +49,8 @@ static int run(struct eval *ev, unsigned flags, bool is_expression, const struct
 	return *out ? 0 : -1;
 }
 
-int template_render(struct arena *a, struct template t, const struct scope *scope, unsigned flags, const struct value **out,
-		    struct err *e)
+int template_render(struct arena *a, struct template t, const struct scope *scope, unsigned flags,
+		    const struct value **out, struct err *e)
 {
 	struct eval ev;
 
@@ -58,8 +59,8 @@ int template_render(struct arena *a, struct template t, const struct scope *scop
 	return run(&ev, flags, false, out);
 }
 
-int template_eval(struct arena *a, struct template t, const struct scope *scope, unsigned flags, const struct value **out,
-		  struct err *e)
+int template_eval(struct arena *a, struct template t, const struct scope *scope, unsigned flags,
+		  const struct value **out, struct err *e)
 {
 	struct eval ev;
 
@@ -81,26 +82,29 @@ static bool needs_rendering(const struct value *v)
 	return false;
 }
 
-static int render_key(struct arena *a, const struct map_entry *en, const struct scope *scope, unsigned flags, struct str *out,
-		      struct err *e)
+static int render_key(struct arena *a, const struct map_entry *en, const struct scope *scope,
+		      unsigned flags, struct str *out, struct err *e)
 {
 	const struct value *key;
 
 	*out = en->key;
 	if (!template_has_markup(en->key))
 		return 0;
-	if (template_render(a, (struct template){ en->key, en->pos }, scope, flags & ~(unsigned)TEMPLATE_NATIVE, &key, e) < 0)
+	if (template_render(a, (struct template){ en->key, en->pos }, scope,
+			    flags & ~(unsigned)TEMPLATE_NATIVE, &key, e) < 0)
 		return -1;
 	if (key->kind != V_STR || key->secret) {
-		err_set(e, ERR_SPEC, key->secret ? "a secret cannot be a key" : "a key must be known before apply");
+		err_set(e, ERR_SPEC,
+			key->secret ? "a secret cannot be a key"
+				    : "a key must be known before apply");
 		return err_at(e, en->pos);
 	}
 	*out = key->s;
 	return 0;
 }
 
-static int render_map(struct arena *a, const struct value *v, const struct scope *scope, unsigned flags, const struct value **out,
-		      struct err *e)
+static int render_map(struct arena *a, const struct value *v, const struct scope *scope,
+		      unsigned flags, const struct value **out, struct err *e)
 {
 	struct value *map = value_map(a);
 	const struct value *item;
@@ -119,8 +123,8 @@ static int render_map(struct arena *a, const struct value *v, const struct scope
 	return 0;
 }
 
-int template_render_value(struct arena *a, const struct value *v, const struct scope *scope, unsigned flags, const struct value **out,
-			  struct err *e)
+int template_render_value(struct arena *a, const struct value *v, const struct scope *scope,
+			  unsigned flags, const struct value **out, struct err *e)
 {
 	*out = v;
 	if (!needs_rendering(v))
@@ -199,15 +203,16 @@ static void collect_names(struct names *w, const struct node *n)
 		collect_names(w, n->kwargs.v[i].value);
 }
 
-int template_names(struct arena *a, struct str text, bool is_expression, struct map *names, struct err *e)
+int template_names(struct arena *a, struct str text, bool is_expression, struct map *names,
+		   struct err *e)
 {
 	struct names w = { .out = names };
 	struct pos nowhere = { NULL, 1, 1 };
 	struct node *n;
 
 	map_init(&w.bound, a);
-	if (is_expression ? parse_expression(a, text, nowhere, &n, e) < 0 :
-			    parse_template(a, text, nowhere, 0, &n, e) < 0)
+	if (is_expression ? parse_expression(a, text, nowhere, &n, e) < 0
+			  : parse_template(a, text, nowhere, 0, &n, e) < 0)
 		return -1;
 	collect_bound(&w, n);
 	collect_names(&w, n);

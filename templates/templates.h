@@ -2,9 +2,11 @@
 /*
  * templates/templates.h - front door: Jinja2-compatible expressions and templates over values.
  *
- * A first engine: `{{ }}` with literals, names, attribute and item lookup, operators, tests, filters (default, int, join and those that
- * the list in README.md names), `{% if %}`, `{% for %}`, `{% set %}`, comments, raw, and whitespace control; Jinja2's results or a clear error. Evaluation is
- * bounded (steps, output, depth) and reaches no file, command or network. Unknown and secret marks pass through every operation.
+ * A first engine: `{{ }}` with literals, names, attribute and item lookup, operators, tests,
+ * filters (default, int, join and those that the list in README.md names), `{% if %}`, `{% for %}`,
+ * `{% set %}`, comments, raw, and whitespace control; Jinja2's results or a clear error. Evaluation
+ * is bounded (steps, output, depth) and reaches no file, command or network. Unknown and secret
+ * marks pass through every operation.
  */
 #ifndef MUSTER_TEMPLATES_TEMPLATES_H
 #define MUSTER_TEMPLATES_TEMPLATES_H
@@ -12,7 +14,8 @@
 #include "templates/scope.h"
 
 /* A text and the place of its first byte in its file (for positions in errors). */
-struct template {
+struct template
+{
 	struct str text;
 	struct pos where;
 };
@@ -23,20 +26,25 @@ static inline struct template template_of(const struct value *v) /* of a string 
 }
 
 /* Renders a text. Undefined names are an error (ERR_SPEC). */
-must_check int template_render(struct arena *a, struct template t, const struct scope *scope, unsigned flags,
-			       const struct value **out, struct err *e);
+must_check int template_render(struct arena *a, struct template t, const struct scope *scope,
+			       unsigned flags, const struct value **out, struct err *e);
 /* A bare expression (`when: x is defined and y > 3`). */
-must_check int template_eval(struct arena *a, struct template expression, const struct scope *scope, unsigned flags,
-			     const struct value **out, struct err *e);
-/* Every string inside v (deep, map keys too); values without markup are shared, not copied. Flags: NATIVE is implied. */
-must_check int template_render_value(struct arena *a, const struct value *v, const struct scope *scope, unsigned flags,
+must_check int template_eval(struct arena *a, struct template expression, const struct scope *scope,
+			     unsigned flags, const struct value **out, struct err *e);
+/* Every string inside v (deep, map keys too); values without markup are shared, not copied. Flags:
+ * NATIVE is implied. */
+must_check int template_render_value(struct arena *a, const struct value *v,
+				     const struct scope *scope, unsigned flags,
 				     const struct value **out, struct err *e);
 /* Compiles only: syntax faults without evaluating (for `validate`). */
 must_check int template_check(struct str text, struct pos where, struct err *e);
-/* Names that a text or expression reads at its top level (e.g. ansible_facts, x): added to `names` (name -> non-NULL). */
-must_check int template_names(struct arena *a, struct str text, bool is_expression, struct map *names, struct err *e);
+/* Names that a text or expression reads at its top level (e.g. ansible_facts, x): added to `names`
+ * (name -> non-NULL). */
+must_check int template_names(struct arena *a, struct str text, bool is_expression,
+			      struct map *names, struct err *e);
 
-/* Functions that specs and playbooks may call, such as `{{ secret('env:X') }}`; process-wide, named once by the cli. */
+/* Functions that specs and playbooks may call, such as `{{ secret('env:X') }}`; process-wide, named
+ * once by the cli. */
 void template_add_function(const char *name, template_function *fn, void *arg);
 
 #endif

@@ -53,7 +53,8 @@ static const struct value *t_mapping(struct call *c)
 
 static const struct value *t_sequence(struct call *c)
 {
-	return answer(c, c->self->kind == V_LIST || c->self->kind == V_STR || c->self->kind == V_MAP);
+	return answer(c,
+		      c->self->kind == V_LIST || c->self->kind == V_STR || c->self->kind == V_MAP);
 }
 
 static const struct value *t_boolean(struct call *c)
@@ -178,7 +179,8 @@ static const struct value *result_flag(struct call *c, const char *key, bool *fl
 	const struct value *v;
 
 	if (c->self->kind != V_MAP)
-		return call_fault(c, "\"%s\" asks about a task's result, not about %s", c->name, op_type_name(c->self));
+		return call_fault(c, "\"%s\" asks about a task's result, not about %s", c->name,
+				  op_type_name(c->self));
 	v = value_get(c->self, key);
 	*flag = v && value_is_truthy(v);
 	return c->self;
@@ -207,7 +209,9 @@ static const struct value *t_changed(struct call *c)
 		return NULL;
 	/* A loop's result has no flag of its own in some cases: any of its items counts. */
 	results = value_get(c->self, "results");
-	for (size_t i = 0; !value_get(c->self, "changed") && results && results->kind == V_LIST && i < results->list.n; i++)
+	for (size_t i = 0; !value_get(c->self, "changed") && results && results->kind == V_LIST &&
+			   i < results->list.n;
+	     i++)
 		f = f || value_get_bool(results->list.v[i], "changed", false);
 	return answer(c, f);
 }
@@ -280,7 +284,8 @@ static struct str version_part(struct str *s)
 	while (s->n && !isalnum((unsigned char)s->p[0]))
 		*s = str_sub(*s, 1, SIZE_MAX);
 	bool digit = s->n && isdigit((unsigned char)s->p[0]);
-	while (n < s->n && isalnum((unsigned char)s->p[n]) && (isdigit((unsigned char)s->p[n]) != 0) == digit)
+	while (n < s->n && isalnum((unsigned char)s->p[n]) &&
+	       (isdigit((unsigned char)s->p[n]) != 0) == digit)
 		n++;
 	struct str part = str_sub(*s, 0, n);
 	*s = str_sub(*s, n, SIZE_MAX);
@@ -300,7 +305,9 @@ static int compare_versions(struct call *c, struct str x, struct str y, int *ord
 		}
 		bool dx = isdigit((unsigned char)px.p[0]), dy = isdigit((unsigned char)py.p[0]);
 		if (dx != dy)
-			return err_set(c->e, ERR_SPEC, "the versions cannot be compared: \"" STR_FMT "\" and \"" STR_FMT "\"",
+			return err_set(c->e, ERR_SPEC,
+				       "the versions cannot be compared: \"" STR_FMT
+				       "\" and \"" STR_FMT "\"",
 				       STR_ARG(px), STR_ARG(py));
 		if (dx && str_to_uint(px, 10, &nx) && str_to_uint(py, 10, &ny))
 			*order = nx < ny ? -1 : nx > ny;
@@ -318,7 +325,8 @@ static const struct value *t_version(struct call *c)
 		enum compare_op op;
 	} ops[] = { { "==,=,eq", CMP_EQ }, { "!=,<>,ne", CMP_NE }, { "<,lt", CMP_LT },
 		    { "<=,le", CMP_LE },   { ">,gt", CMP_GT },	   { ">=,ge", CMP_GE } };
-	struct str want = call_text(c, 1, "eq"), x = op_text(c->a, c->self), y = call_text(c, 0, "");
+	struct str want = call_text(c, 1, "eq"), x = op_text(c->a, c->self),
+		   y = call_text(c, 0, "");
 	int order;
 
 	if (!x.n || !y.n)
@@ -330,15 +338,18 @@ static const struct value *t_version(struct call *c)
 				continue;
 			if (compare_versions(c, x, y, &order) < 0)
 				return NULL;
-			return op_compare(c->a, ops[i].op, value_int(c->a, order), value_int(c->a, 0), c->e);
+			return op_compare(c->a, ops[i].op, value_int(c->a, order),
+					  value_int(c->a, 0), c->e);
 		}
 	}
-	return call_fault(c, "\"" STR_FMT "\" is no comparison: use ==, !=, <, <=, > or >=", STR_ARG(want));
+	return call_fault(
+		c, "\"" STR_FMT "\" is no comparison: use ==, !=, <, <=, > or >=", STR_ARG(want));
 }
 
 /* ---- sets ----------------------------------------------------------------------------------- */
 
-static const struct value *all_in(struct call *c, const struct value *inner, const struct value *outer)
+static const struct value *all_in(struct call *c, const struct value *inner,
+				  const struct value *outer)
 {
 	const struct value *l = call_list(c, inner);
 	bool r = true, in;

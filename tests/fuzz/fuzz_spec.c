@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The spec reader over arbitrary bytes: YAML, merging, expressions, decoding, checks, expansion. It must answer, never crash or hang. */
+/* The spec reader over arbitrary bytes: YAML, merging, expressions, decoding, checks, expansion. It
+ * must answer, never crash or hang. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -14,7 +15,8 @@ static const char *input_path(void)
 	static char path[64];
 
 	if (!path[0])
-		snprintf(path, sizeof path, "%s/muster-fuzz-%d.yaml", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (int)getpid());
+		snprintf(path, sizeof path, "%s/muster-fuzz-%d.yaml",
+			 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (int)getpid());
 	return path;
 }
 

@@ -67,7 +67,8 @@ static void test_expand_faults(void **state)
 	assert_string_equal(expanded("n[1-3"), "2: \"[\" without \"]\"");
 	assert_string_equal(expanded("n1]"), "3: \"]\" without \"[\"");
 	assert_string_equal(expanded("n[3-1]"), "3: the range runs backwards: \"3-1\"");
-	assert_string_equal(expanded("n[01-100]"), "3: both ends must be padded to the same width: \"01-100\"");
+	assert_string_equal(expanded("n[01-100]"),
+			    "3: both ends must be padded to the same width: \"01-100\"");
 	assert_string_equal(expanded("n[]"), "3: a number or range is missing in the brackets");
 	assert_string_equal(expanded("a b"), "2: this character cannot be in a name: \" \"");
 	assert_string_equal(expanded("n[0-999999999]"), "1: more than 1000000 names");
@@ -137,14 +138,20 @@ static void test_compare(void **state)
 
 static const char *chosen(const char *expression)
 {
-	static const char *const all[] = { "login-0", "h100-0", "h100-1", "h100-2", "gpu001", "gpu002" };
-	static const char *const h100[] = { "h100-0", "h100-1", "h100-2" }, *const login[] = { "login-0" },
+	static const char *const all[] = { "login-0", "h100-0", "h100-1",
+					   "h100-2",  "gpu001", "gpu002" };
+	static const char *const h100[] = { "h100-0", "h100-1", "h100-2" },
+				 *const login[] = { "login-0" },
 				 *const old[] = { "gpu001", "gpu002" };
-	const struct select_group groups[] = { { "login", login, 1 }, { "h100", h100, 3 }, { "old", old, 2 } };
+	const struct select_group groups[] = { { "login", login, 1 },
+					       { "h100", h100, 3 },
+					       { "old", old, 2 } };
 	struct names n = { 0 };
 	struct err e = { 0 };
 
-	if (select_names(a, str_of(expression), &(struct select_from){ all, ARRAY_LEN(all), groups, ARRAY_LEN(groups) }, &n, &e) < 0)
+	if (select_names(a, str_of(expression),
+			 &(struct select_from){ all, ARRAY_LEN(all), groups, ARRAY_LEN(groups) },
+			 &n, &e) < 0)
 		return arena_printf(a, "%d: %s|%s", e.pos.col, e.msg, e.hint);
 	return joined(&n);
 }
@@ -164,9 +171,12 @@ static void test_select(void **state)
 	assert_string_equal(chosen("gpu[001-002]"), "gpu001 gpu002");
 	assert_string_equal(chosen("!@h100"), "login-0 gpu001 gpu002");
 	assert_string_equal(chosen("h100"), "h100-0 h100-1 h100-2");
-	assert_string_equal(chosen("h100-3"), "1: no node is named \"h100-3\"|did you mean \"h100-0\"?");
-	assert_string_equal(chosen("login-0,@h10"), "9: no pool is named \"h10\"|did you mean \"h100\"?");
-	assert_string_equal(chosen("h100[5]"), "6: pool \"h100\" has no node [5]|it has 3, numbered from 0");
+	assert_string_equal(chosen("h100-3"),
+			    "1: no node is named \"h100-3\"|did you mean \"h100-0\"?");
+	assert_string_equal(chosen("login-0,@h10"),
+			    "9: no pool is named \"h10\"|did you mean \"h100\"?");
+	assert_string_equal(chosen("h100[5]"),
+			    "6: pool \"h100\" has no node [5]|it has 3, numbered from 0");
 	assert_string_equal(chosen("x*"), "1: no node matches \"x*\"|");
 	assert_string_equal(chosen("a,"), "1: no node is named \"a\"|");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Specs that are right, what they decode to, and that every malformed one of tests/spec/ is refused with a place. */
+/* Specs that are right, what they decode to, and that every malformed one of tests/spec/ is refused
+ * with a place. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +38,8 @@ static const char *write_file(const char *name, const char *text)
 	const char *tmp = getenv("TEST_TMP") ? getenv("TEST_TMP") : "/tmp";
 	const char *path = arena_printf(a, "%s/%s", tmp, name);
 
-	if (fs_mkdirs(fs_dirname(a, path), 0755, &e) < 0 || fs_write_atomic(path, str_of(text), 0644, &e) < 0)
+	if (fs_mkdirs(fs_dirname(a, path), 0755, &e) < 0 ||
+	    fs_write_atomic(path, str_of(text), 0644, &e) < 0)
 		fail_msg("%s", e.msg);
 	return path;
 }
@@ -53,27 +55,29 @@ static struct spec *load(const char *text, const struct spec_opts *o)
 
 static void test_decoded(void **state)
 {
-	struct spec *s = load("cluster: demo\n"
-			      "vars: {img: debian, full: \"{{ img }}-12\", n: 3}\n"
-			      "providers: {local: {root: /x}, metal: {type: ssh}}\n"
-			      "networks: {net1: {provider: local, cidr: 10.1.0.0/24, options: {mtu: 9000}}}\n"
-			      "pools:\n"
-			      "  web:\n"
-			      "    provider: local\n"
-			      "    count: \"{{ n + 1 }}\"\n"
-			      "    image: \"{{ full }}\"\n"
-			      "    network: net1\n"
-			      "    roles: [base, {role: web, vars: {port: \"{{ p }}\"}}]\n"
-			      "    playbooks: site.yml\n"
-			      "    update: {max_unavailable: 10%}\n"
-			      "  old:\n"
-			      "    provider: metal\n"
-			      "    hosts: [\"gpu[01-02].dc\"]\n"
-			      "    ssh: {user: root, connect_timeout: 1m30s}\n"
-			      "    vars: {img: other}\n"
-			      "outputs: {x: \"{{ late }}\"}\n",
-			      NULL);
-	const struct spec_pool *web = spec_pool_find(s, STR("web")), *old = spec_pool_find(s, STR("old"));
+	struct spec *s = load(
+		"cluster: demo\n"
+		"vars: {img: debian, full: \"{{ img }}-12\", n: 3}\n"
+		"providers: {local: {root: /x}, metal: {type: ssh}}\n"
+		"networks: {net1: {provider: local, cidr: 10.1.0.0/24, options: {mtu: 9000}}}\n"
+		"pools:\n"
+		"  web:\n"
+		"    provider: local\n"
+		"    count: \"{{ n + 1 }}\"\n"
+		"    image: \"{{ full }}\"\n"
+		"    network: net1\n"
+		"    roles: [base, {role: web, vars: {port: \"{{ p }}\"}}]\n"
+		"    playbooks: site.yml\n"
+		"    update: {max_unavailable: 10%}\n"
+		"  old:\n"
+		"    provider: metal\n"
+		"    hosts: [\"gpu[01-02].dc\"]\n"
+		"    ssh: {user: root, connect_timeout: 1m30s}\n"
+		"    vars: {img: other}\n"
+		"outputs: {x: \"{{ late }}\"}\n",
+		NULL);
+	const struct spec_pool *web = spec_pool_find(s, STR("web")),
+			       *old = spec_pool_find(s, STR("old"));
 	const struct spec_role *roles = web->roles.v;
 
 	(void)state;
@@ -81,7 +85,8 @@ static void test_decoded(void **state)
 	assert_true(str_eqc(web->image, "debian-12"));
 	assert_int_equal(web->roles.n, 2);
 	assert_true(str_eqc(roles[0].role, "base"));
-	assert_true(str_eqc(value_get_str(roles[1].vars, "port", ""), "{{ p }}")); /* later, per node */
+	assert_true(
+		str_eqc(value_get_str(roles[1].vars, "port", ""), "{{ p }}")); /* later, per node */
 	assert_true(str_ends(web->playbooks.items.v[0], "/site.yml"));
 	assert_true(web->update.max_unavailable.percent);
 	assert_int_equal(count_of(web->update.max_unavailable, 4), 1);
@@ -90,7 +95,8 @@ static void test_decoded(void **state)
 	assert_int_equal(old->ssh.connect_timeout, 90000);
 	assert_int_equal(web->ssh.connect_timeout, 30000);
 	assert_true(str_eqc(spec_provider_find(s, STR("local"))->type, "local"));
-	assert_true(str_eqc(value_get_str(spec_provider_find(s, STR("local"))->options, "root", ""), "/x"));
+	assert_true(str_eqc(value_get_str(spec_provider_find(s, STR("local"))->options, "root", ""),
+			    "/x"));
 	assert_int_equal(value_get_int(spec_network_find(s, STR("net1"))->options, "mtu", 0), 9000);
 	assert_int_equal(strlen(s->digest), 64);
 
@@ -114,7 +120,8 @@ static void test_extra_vars(void **state)
 	(void)state;
 	value_set(extra, "x", value_int(a, 7));
 	struct spec *s = load("cluster: c\nvars: {x: 1}\nproviders: {p: {}}\n"
-			      "pools: {web: {provider: p, count: \"{{ x }}\", vars: {x: 2}}}\n", &o);
+			      "pools: {web: {provider: p, count: \"{{ x }}\", vars: {x: 2}}}\n",
+			      &o);
 	assert_int_equal(spec_pool_find(s, STR("web"))->count, 7);
 	assert_int_equal(fleet_expand(a, s, &f, &errs), 0);
 	assert_int_equal(value_get_int(f->nodes.v[0]->vars, "x", 0), 7);
@@ -126,8 +133,11 @@ static void test_include_and_folder(void **state)
 
 	(void)state;
 	write_file("d/10-base.yaml", "cluster: c\nvars: {x: 1, y: 1}\nproviders: {p: {}}\n");
-	const char *second = write_file("d/20-pools.yml", "include: ../inc/more.yaml\nvars: {x: 2}\n");
-	write_file("inc/more.yaml", "vars: {x: 3, z: 3}\npools: {web: {provider: p, count: 1, playbooks: [site.yml]}}\n");
+	const char *second = write_file("d/20-pools.yml",
+					"include: ../inc/more.yaml\nvars: {x: 2}\n");
+	write_file(
+		"inc/more.yaml",
+		"vars: {x: 3, z: 3}\npools: {web: {provider: p, count: 1, playbooks: [site.yml]}}\n");
 	assert_int_equal(spec_load(a, fs_dirname(a, second), NULL, &s, &errs), 0);
 	assert_int_equal(value_get_int(s->vars, "x", 0), 2);
 	assert_int_equal(value_get_int(s->vars, "y", 0), 1);
@@ -141,8 +151,9 @@ static void test_secret(void **state)
 {
 	(void)state;
 	env_set("MUSTER_TEST_SECRET", "hunter22");
-	struct spec *s = load("cluster: c\nproviders: {p: {}}\npools: {web: {provider: p, count: 1, ssh: {become_password: \"{{ secret('env:MUSTER_TEST_SECRET') }}\"}}}\n",
-			      NULL);
+	struct spec *s = load(
+		"cluster: c\nproviders: {p: {}}\npools: {web: {provider: p, count: 1, ssh: {become_password: \"{{ secret('env:MUSTER_TEST_SECRET') }}\"}}}\n",
+		NULL);
 	struct buf b;
 	assert_true(str_eqc(spec_pool_find(s, STR("web"))->ssh.become_password, "hunter22"));
 	buf_init(&b, 1000);
@@ -168,9 +179,10 @@ static void test_secret(void **state)
 /* Cut at every byte: a fault with a place, never a crash. */
 static void test_truncated(void **state)
 {
-	static const char text[] = "cluster: demo\nvars: {img: \"{{ x | default('a') }}\", l: [1, 2]}\nproviders: {metal: {type: ssh}}\n"
-				   "pools:\n  web: &w\n    provider: metal\n    hosts: [\"n[1-3]\"]\n    image: \"{{ img }}\"\n"
-				   "    ssh: {user: root, port: 22}\n  db: {<<: *w, hosts: [\"{{ img }}\"]}\n";
+	static const char text[] =
+		"cluster: demo\nvars: {img: \"{{ x | default('a') }}\", l: [1, 2]}\nproviders: {metal: {type: ssh}}\n"
+		"pools:\n  web: &w\n    provider: metal\n    hosts: [\"n[1-3]\"]\n    image: \"{{ img }}\"\n"
+		"    ssh: {user: root, port: 22}\n  db: {<<: *w, hosts: [\"{{ img }}\"]}\n";
 
 	(void)state;
 	for (size_t n = 0; n < sizeof text - 1; n++) {
@@ -179,7 +191,7 @@ static void test_truncated(void **state)
 		struct spec *s;
 		char *cut = arena_dup(inner, text, n);
 		int rc = spec_load(inner, write_file("cut.yaml", cut), NULL, &s, &l);
-		assert_int_equal(rc < 0, l.n > 0);
+		assert_int_equal(rc<0, l.n> 0);
 		for (size_t i = 0; i < l.n; i++) {
 			assert_true(l.v[i].msg[0]);
 			assert_true(l.v[i].pos.line > 0);
@@ -203,7 +215,8 @@ static void test_malformed(void **state)
 		if (!str_ends(str_of(list.names.v[i]), ".yaml"))
 			continue;
 		n++;
-		if (spec_load(a, fs_join(a, "tests/spec", list.names.v[i]), NULL, &s, &l) == 0 || !l.n)
+		if (spec_load(a, fs_join(a, "tests/spec", list.names.v[i]), NULL, &s, &l) == 0 ||
+		    !l.n)
 			fail_msg("%s is taken as right", list.names.v[i]);
 		for (size_t k = 0; k < l.n; k++) {
 			assert_true(l.v[k].pos.line > 0 && l.v[k].pos.col > 0);
@@ -223,7 +236,10 @@ static void test_large(void **state)
 	buf_init(&b, BUF_MAX_DEFAULT);
 	buf_adds(&b, "cluster: big\nproviders: {metal: {type: ssh}}\npools:\n");
 	for (int i = 0; i < 100; i++)
-		buf_addf(&b, "  p%d: {provider: metal, hosts: [\"p%d-n[000-099].example.org\"], vars: {i: %d}}\n", i, i, i);
+		buf_addf(
+			&b,
+			"  p%d: {provider: metal, hosts: [\"p%d-n[000-099].example.org\"], vars: {i: %d}}\n",
+			i, i, i);
 	int64_t begin = clock_now();
 	struct spec *s = load(b.p, NULL);
 	assert_int_equal(fleet_expand(a, s, &f, &errs), 0);
@@ -276,7 +292,8 @@ static void test_documents(void **state)
 	buf_init(&b, BUF_MAX_DEFAULT);
 	field_schema(&b, spec_fields, "muster");
 	assert_int_equal(json_parse(a, "schema", buf_str(&b), &v, &e), 0);
-	assert_non_null(value_path(v, "properties.pools.additionalProperties.properties.ssh.properties.port"));
+	assert_non_null(value_path(
+		v, "properties.pools.additionalProperties.properties.ssh.properties.port"));
 	assert_null(value_path(v, "properties.volumes"));
 	buf_clear(&b);
 	field_manual(&b, spec_fields);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every case of cases.json gives, byte for byte, what Jinja2 gave (compare.py keeps the file honest). */
+/* Every case of cases.json gives, byte for byte, what Jinja2 gave (compare.py keeps the file
+ * honest). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +31,8 @@ static int check_case(struct arena *a, const struct value *c, const struct scope
 		return 0;
 	if (rc == 0 && got->kind == V_STR && want->kind == V_STR && str_eq(got->s, want->s))
 		return 0;
-	print_error("%s\n  want %s\n  got  %s\n", shown(a, c->list.v[0]), shown(a, want), rc < 0 ? e.msg : shown(a, got));
+	print_error("%s\n  want %s\n  got  %s\n", shown(a, c->list.v[0]), shown(a, want),
+		    rc < 0 ? e.msg : shown(a, got));
 	return 1;
 }
 

@@ -44,8 +44,10 @@ static const char *rendered(const char *text, unsigned flags)
 	struct err e = { 0 };
 	struct buf b;
 
-	if (template_render(a, (struct template){ str_of(text), { "f", 3, 7 } }, &scope, flags, &v, &e) < 0)
-		return arena_printf(a, "%s:%d:%d: %s|%s", e.pos.file, e.pos.line, e.pos.col, e.msg, e.hint);
+	if (template_render(a, (struct template){ str_of(text), { "f", 3, 7 } }, &scope, flags, &v,
+			    &e) < 0)
+		return arena_printf(a, "%s:%d:%d: %s|%s", e.pos.file, e.pos.line, e.pos.col, e.msg,
+				    e.hint);
 	if (v->kind == V_UNKNOWN)
 		return "unknown";
 	buf_init(&b, BUF_MAX_DEFAULT);
@@ -63,22 +65,35 @@ static void test_places(void **state)
 	set("image", "x");
 	value_set(vars, "d", value_map(a));
 	value_set(value_get(vars, "d"), "host", value_cstr(a, "h"));
-	assert_string_equal(rendered("{{ imgae }}", 0), "f:3:10: \"imgae\" is undefined|did you mean \"image\"?");
-	assert_string_equal(rendered("a\n b {{ imgae }}", 0), "f:4:13: \"imgae\" is undefined|did you mean \"image\"?");
-	assert_string_equal(rendered("{{ d.hots }}", 0), "f:3:10: \"d.hots\" is undefined: d has no key \"hots\"|did you mean \"host\"?");
-	assert_string_equal(rendered("{{ d.host.x }}", 0), "f:3:10: \"d.host.x\" is undefined: d.host is a string|");
-	assert_string_equal(rendered("{{ 1 | itn }}", 0), "f:3:14: unknown filter \"itn\"|did you mean \"int\"?");
-	assert_string_equal(rendered("{{ 1 is definde }}", 0), "f:3:15: unknown test \"definde\"|did you mean \"defined\"?");
-	assert_string_equal(rendered("{{ 'a'.uper() }}", 0), "f:3:10: a string has no method \"uper\"|did you mean \"upper\"?");
-	assert_string_equal(rendered("{{ rnage(3) }}", 0), "f:3:10: unknown function \"rnage\"|did you mean \"range\"?");
-	assert_string_equal(rendered("{% fi x %}", 0), "f:3:10: unknown tag \"fi\"|did you mean \"if\"?");
-	assert_string_equal(rendered("{{ 'a' | indent(widht=2) }}", 0),
-			    "f:3:16: indent has no parameter \"widht\"|its parameters: width,first,blank");
-	assert_string_equal(rendered("{{ lookup('env', 'HOME') }}", 0),
-			    "f:3:10: lookup('env') is not available: expressions reach no file, environment, command or network|"
-			    "use secret('env:NAME'), or give the value with -e NAME=VALUE");
-	assert_string_equal(rendered("{{ [1].append(2) }}", 0),
-			    "f:3:10: lists cannot be changed by .append()|make a new one: {% set x = x + [item] %}");
+	assert_string_equal(rendered("{{ imgae }}", 0),
+			    "f:3:10: \"imgae\" is undefined|did you mean \"image\"?");
+	assert_string_equal(rendered("a\n b {{ imgae }}", 0),
+			    "f:4:13: \"imgae\" is undefined|did you mean \"image\"?");
+	assert_string_equal(
+		rendered("{{ d.hots }}", 0),
+		"f:3:10: \"d.hots\" is undefined: d has no key \"hots\"|did you mean \"host\"?");
+	assert_string_equal(rendered("{{ d.host.x }}", 0),
+			    "f:3:10: \"d.host.x\" is undefined: d.host is a string|");
+	assert_string_equal(rendered("{{ 1 | itn }}", 0),
+			    "f:3:14: unknown filter \"itn\"|did you mean \"int\"?");
+	assert_string_equal(rendered("{{ 1 is definde }}", 0),
+			    "f:3:15: unknown test \"definde\"|did you mean \"defined\"?");
+	assert_string_equal(rendered("{{ 'a'.uper() }}", 0),
+			    "f:3:10: a string has no method \"uper\"|did you mean \"upper\"?");
+	assert_string_equal(rendered("{{ rnage(3) }}", 0),
+			    "f:3:10: unknown function \"rnage\"|did you mean \"range\"?");
+	assert_string_equal(rendered("{% fi x %}", 0),
+			    "f:3:10: unknown tag \"fi\"|did you mean \"if\"?");
+	assert_string_equal(
+		rendered("{{ 'a' | indent(widht=2) }}", 0),
+		"f:3:16: indent has no parameter \"widht\"|its parameters: width,first,blank");
+	assert_string_equal(
+		rendered("{{ lookup('env', 'HOME') }}", 0),
+		"f:3:10: lookup('env') is not available: expressions reach no file, environment, command or network|"
+		"use secret('env:NAME'), or give the value with -e NAME=VALUE");
+	assert_string_equal(
+		rendered("{{ [1].append(2) }}", 0),
+		"f:3:10: lists cannot be changed by .append()|make a new one: {% set x = x + [item] %}");
 }
 
 static void test_native(void **state)
@@ -90,7 +105,8 @@ static void test_native(void **state)
 	assert_string_equal(rendered("{{ 1 }}{{ 2 }}", TEMPLATE_NATIVE), "\"12\"");
 	assert_string_equal(rendered(" {{ 1 }}", TEMPLATE_NATIVE), "\" 1\"");
 	assert_string_equal(rendered("{{ 1 }}\n", TEMPLATE_KEEP_NEWLINE), "\"1\\n\"");
-	assert_string_equal(rendered("{% if 1 %}\nx\n{% endif %}\ny", TEMPLATE_TRIM_BLOCKS), "\"x\\ny\"");
+	assert_string_equal(rendered("{% if 1 %}\nx\n{% endif %}\ny", TEMPLATE_TRIM_BLOCKS),
+			    "\"x\\ny\"");
 }
 
 static void test_lazy(void **state)
@@ -113,15 +129,21 @@ static void test_lazy(void **state)
 	assert_string_equal(rendered("{{ a }}", TEMPLATE_LAZY), "\"x3-3\"");
 	assert_string_equal(rendered("{{ list[1] + 1 }}", TEMPLATE_LAZY), "\"5\"");
 	assert_string_equal(rendered("{{ db.url }}", TEMPLATE_LAZY), "\"http://h3/\"");
-	assert_string_equal(rendered("{{ db }}", TEMPLATE_LAZY | TEMPLATE_NATIVE), "{\"host\":\"h3\",\"url\":\"http://h3/\"}");
-	assert_string_equal(rendered("{% for k, v in db.items() %}{{ v }} {% endfor %}", TEMPLATE_LAZY), "\"h3 http://h3/ \"");
+	assert_string_equal(rendered("{{ db }}", TEMPLATE_LAZY | TEMPLATE_NATIVE),
+			    "{\"host\":\"h3\",\"url\":\"http://h3/\"}");
+	assert_string_equal(
+		rendered("{% for k, v in db.items() %}{{ v }} {% endfor %}", TEMPLATE_LAZY),
+		"\"h3 http://h3/ \"");
 	assert_string_equal(rendered("{{ raw }}", TEMPLATE_LAZY), "\"{{ not evaluated }}\"");
 	assert_string_equal(rendered("{{ a }}", 0), "\"{{ b }}-{{ n }}\"");
 	assert_string_equal(rendered("{{ none }}|", TEMPLATE_LAZY), "\"|\"");
-	assert_string_equal(rendered("{{ self }}", TEMPLATE_LAZY), "vars:10:8: in variable \"self\": \"self\" refers to itself|");
-	assert_string_equal(rendered("{{ p }}", TEMPLATE_LAZY),
-			    "vars:10:8: in variable \"p\": in variable \"q\": \"p\" refers to itself|");
-	assert_string_equal(rendered("{{ bad }}", TEMPLATE_LAZY), "vars:10:8: in variable \"bad\": \"nowhere\" is undefined|");
+	assert_string_equal(rendered("{{ self }}", TEMPLATE_LAZY),
+			    "vars:10:8: in variable \"self\": \"self\" refers to itself|");
+	assert_string_equal(
+		rendered("{{ p }}", TEMPLATE_LAZY),
+		"vars:10:8: in variable \"p\": in variable \"q\": \"p\" refers to itself|");
+	assert_string_equal(rendered("{{ bad }}", TEMPLATE_LAZY),
+			    "vars:10:8: in variable \"bad\": \"nowhere\" is undefined|");
 }
 
 static void test_secret(void **state)
@@ -136,18 +158,26 @@ static void test_secret(void **state)
 	assert_string_equal(rendered("{{ s | upper }}", 0), "secret \"HUNTER22\"");
 	assert_string_equal(rendered("{{ s ~ 'x' }}", TEMPLATE_NATIVE), "secret \"hunter22x\"");
 	assert_string_equal(rendered("{{ 'x' + s }}", TEMPLATE_NATIVE), "secret \"xhunter22\"");
-	assert_string_equal(rendered("{{ [s, 'a'] | join('-') }}", TEMPLATE_NATIVE), "secret \"hunter22-a\"");
-	assert_string_equal(rendered("{{ d | to_json }}", TEMPLATE_NATIVE), "secret \"{\\\"pw\\\": \\\"hunter22\\\", \\\"user\\\": \\\"bob\\\"}\"");
-	assert_string_equal(rendered("{{ 'x' | replace('x', s) }}", TEMPLATE_NATIVE), "secret \"hunter22\"");
+	assert_string_equal(rendered("{{ [s, 'a'] | join('-') }}", TEMPLATE_NATIVE),
+			    "secret \"hunter22-a\"");
+	assert_string_equal(rendered("{{ d | to_json }}", TEMPLATE_NATIVE),
+			    "secret \"{\\\"pw\\\": \\\"hunter22\\\", \\\"user\\\": \\\"bob\\\"}\"");
+	assert_string_equal(rendered("{{ 'x' | replace('x', s) }}", TEMPLATE_NATIVE),
+			    "secret \"hunter22\"");
 	assert_string_equal(rendered("{{ s[0:3] }}", TEMPLATE_NATIVE), "secret \"hun\"");
-	assert_string_equal(rendered("{{ s | b64encode }}", TEMPLATE_NATIVE), "secret \"aHVudGVyMjI=\"");
+	assert_string_equal(rendered("{{ s | b64encode }}", TEMPLATE_NATIVE),
+			    "secret \"aHVudGVyMjI=\"");
 	assert_string_equal(rendered("{{ '%s!' % s }}", TEMPLATE_NATIVE), "secret \"hunter22!\"");
-	assert_string_equal(rendered("{% for c in [s] %}{{ c }}{% endfor %}", 0), "secret \"hunter22\"");
-	assert_string_equal(rendered("{% set x %}{{ s }}{% endset %}{{ x }}", 0), "secret \"hunter22\"");
-	assert_string_equal(rendered("{{ [s] | map('upper') | first }}", TEMPLATE_NATIVE), "secret \"HUNTER22\"");
+	assert_string_equal(rendered("{% for c in [s] %}{{ c }}{% endfor %}", 0),
+			    "secret \"hunter22\"");
+	assert_string_equal(rendered("{% set x %}{{ s }}{% endset %}{{ x }}", 0),
+			    "secret \"hunter22\"");
+	assert_string_equal(rendered("{{ [s] | map('upper') | first }}", TEMPLATE_NATIVE),
+			    "secret \"HUNTER22\"");
 	assert_string_equal(rendered("{{ d.user }}", 0), "\"bob\"");
 	assert_string_equal(rendered("{{ s == 'x' }}", TEMPLATE_NATIVE), "false");
-	assert_string_equal(rendered("{{ nope | default(s) }}", TEMPLATE_NATIVE), "secret \"hunter22\"");
+	assert_string_equal(rendered("{{ nope | default(s) }}", TEMPLATE_NATIVE),
+			    "secret \"hunter22\"");
 	assert_string_equal(rendered("{{ 'a' | default(s) }}", TEMPLATE_NATIVE), "\"a\"");
 }
 
@@ -188,17 +218,24 @@ static void test_bounds(void **state)
 
 	(void)state;
 	assert_true(refused("{{ range(100001) }}", "more than 100000"));
-	assert_true(refused("{% for i in range(100000) %}{% for j in range(100000) %}{{ j }}{% endfor %}{% endfor %}", "steps"));
+	assert_true(refused(
+		"{% for i in range(100000) %}{% for j in range(100000) %}{{ j }}{% endfor %}{% endfor %}",
+		"steps"));
 	assert_true(refused("{{ 'a' * 100000000 }}", "16 MiB"));
 	assert_true(refused("{{ 'a' * 16000000 ~ 'b' * 16000000 }}", "16777216"));
 	assert_true(refused("{% for i in range(1000) %}{{ 'a' * 100000 }}{% endfor %}", "16 MiB"));
 	assert_true(refused("{{ 2 ** 100 }}", "too large"));
 	assert_true(refused("{{ 9223372036854775807 + 1 }}", "too large"));
 	assert_true(refused("{{ [0] * 10000000 }}", "1000000"));
-	assert_true(refused("{% set ns = namespace(x=[]) %}{% for i in range(100) %}{% set ns.x = [ns.x] %}{% endfor %}", "deeper"));
-	assert_true(refused("{% set ns = namespace(x=1) %}{% for i in range(40) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}", "items"));
+	assert_true(refused(
+		"{% set ns = namespace(x=[]) %}{% for i in range(100) %}{% set ns.x = [ns.x] %}{% endfor %}",
+		"deeper"));
+	assert_true(refused(
+		"{% set ns = namespace(x=1) %}{% for i in range(40) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}",
+		"items"));
 	assert_true(refused("{% set ns = namespace() %}{% set ns.x = ns %}{{ ns }}", "deeper"));
-	assert_true(refused("{{ 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!' is match('(a+)+$') }}", "too long"));
+	assert_true(refused("{{ 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!' is match('(a+)+$') }}",
+			    "too long"));
 	const char *const open[] = { "(", "[", "-", "not ", "{'a':", "x[", "1 if ", "f(" };
 	for (size_t i = 0; i < ARRAY_LEN(open); i++) {
 		buf_init(&b, BUF_MAX_DEFAULT);
@@ -217,9 +254,10 @@ static void test_bounds(void **state)
 
 static void test_truncated(void **state)
 {
-	static const char text[] = "{% for a, b in d.items() if a is not none %}{{ loop.index ~ '-' ~ (a | upper)[0:2] }}"
-				   "{# c #}{% else %}{%- set x = {'k': [1, 2.5, (3,)]} -%}{% raw %}{{{% endraw %}{% endfor %}"
-				   "{{ x.y['z'] if 1 < 2 <= 3 and not 4 in [5] else -6 ** 2 // 3 }}";
+	static const char text[] =
+		"{% for a, b in d.items() if a is not none %}{{ loop.index ~ '-' ~ (a | upper)[0:2] }}"
+		"{# c #}{% else %}{%- set x = {'k': [1, 2.5, (3,)]} -%}{% raw %}{{{% endraw %}{% endfor %}"
+		"{{ x.y['z'] if 1 < 2 <= 3 and not 4 in [5] else -6 ** 2 // 3 }}";
 
 	(void)state;
 	value_set(vars, "d", value_map(a));
@@ -236,10 +274,15 @@ static void test_names_and_check(void **state)
 
 	(void)state;
 	map_init(&names, a);
-	assert_int_equal(template_names(a, STR("{% for x in hosts %}{{ x ~ ansible_facts.os | default(y) }}{% endfor %}{{ f(z) }}"), false,
-					&names, &e), 0);
+	assert_int_equal(
+		template_names(
+			a,
+			STR("{% for x in hosts %}{{ x ~ ansible_facts.os | default(y) }}{% endfor %}{{ f(z) }}"),
+			false, &names, &e),
+		0);
 	assert_int_equal(names.n, 4);
-	assert_true(map_has(&names, STR("hosts")) && map_has(&names, STR("ansible_facts")) && map_has(&names, STR("y")));
+	assert_true(map_has(&names, STR("hosts")) && map_has(&names, STR("ansible_facts")) &&
+		    map_has(&names, STR("y")));
 	assert_true(map_has(&names, STR("z")));
 	assert_int_equal(template_names(a, STR("a is defined and b > 3"), true, &names, &e), 0);
 	assert_true(map_has(&names, STR("a")) && map_has(&names, STR("b")));
@@ -271,9 +314,15 @@ static void test_eval(void **state)
 
 	(void)state;
 	set("x", "3");
-	assert_int_equal(template_eval(a, (struct template){ STR("x is defined and x | int > 2"), { "f", 1, 1 } }, &scope, 0, &v, &e), 0);
+	assert_int_equal(template_eval(a,
+				       (struct template){ STR("x is defined and x | int > 2"),
+							  { "f", 1, 1 } },
+				       &scope, 0, &v, &e),
+			 0);
 	assert_true(v->kind == V_BOOL && v->b);
-	assert_int_equal(template_eval(a, (struct template){ STR("x = 3"), { "f", 1, 1 } }, &scope, 0, &v, &e), -1);
+	assert_int_equal(template_eval(a, (struct template){ STR("x = 3"), { "f", 1, 1 } }, &scope,
+				       0, &v, &e),
+			 -1);
 	assert_int_equal(e.pos.col, 3);
 }
 
