@@ -116,7 +116,6 @@ int keys_generate(struct arena *a, const char *comment, struct ssh_keypair *out,
 	out->public_line = buf_dup(&line, a);
 	out->private_text = private_file(a, &k, comment);
 	OPENSSL_cleanse(&k, sizeof k);
-	scrub_register(out->private_text);
 	return 0;
 }
 
@@ -126,6 +125,7 @@ static int make_admin(struct arena *a, const char *dir, const char *path, struct
 
 	if (keys_generate(a, "muster", &k, e) || fs_mkdirs(dir, 0700, e))
 		return -1;
+	scrub_register(k.private_text);
 	/* The private file last: once it is there the pair is whole. */
 	if (fs_write_atomic(arena_printf(a, "%s.pub", path), str_of(arena_printf(a, "%s\n", k.public_line)), 0644, e))
 		return -1;

@@ -12,7 +12,7 @@
 
 struct ssh_keypair {
 	const char *public_line; /* "ssh-ed25519 AAAA... comment" */
-	struct str private_text; /* OpenSSH private key file; secret, registered with the scrubber */
+	struct str private_text; /* OpenSSH private key file; secret, not registered with the scrubber */
 };
 
 must_check int keys_generate(struct arena *a, const char *comment, struct ssh_keypair *out, struct err *e);

@@ -140,7 +140,10 @@ static const struct value *deps_attrs(struct creation *c)
 	return m;
 }
 
-/* Only the public half outlives the step. When an older try may have made the machine, its key counts as well. */
+/*
+ * Only the public half outlives the step. When an older try may have made the machine, its key counts as well. The private half is marked secret by hand rather than
+ * registered with the scrubber, whose work on every line of output would grow with each machine of the fleet.
+ */
 static int add_host_key(struct creation *c, struct err *e)
 {
 	struct ssh_keypair k;
@@ -149,8 +152,9 @@ static int add_host_key(struct creation *c, struct err *e)
 	if (keys_generate(c->a, c->item->name, &k, e))
 		return -1;
 	struct value *pair = value_map(c->a);
-	struct value text = { .kind = V_STR, .s = k.private_text };
-	value_set(pair, "private", value_secret(c->a, &text));
+	struct value *text = value_str(c->a, k.private_text);
+	text->secret = true;
+	value_set(pair, "private", text);
 	value_set(pair, "public", value_cstr(c->a, k.public_line));
 	c->want.host_key = pair;
 	c->host_keys = value_list(c->w->a);
@@ -196,7 +200,8 @@ static int prepare(struct creation *c, const struct change *ch, struct err *e)
 		.attrs = c->item->attrs,
 		.deps = deps_attrs(c),
 	};
-	if (c->item->node && c->item->type->reach && c->item->provider_type->owns_hosts) {
+	bool login = !c->ep->type->can_login || c->ep->type->can_login(c->ep->p);
+	if (c->item->node && c->item->type->reach && login && c->item->provider_type->owns_hosts) {
 		c->want.admin_key = c->w->admin_key;
 		if (add_host_key(c, e))
 			return -1;
