@@ -252,6 +252,42 @@ static void test_bounds(void **state)
 	buf_fini(&b);
 }
 
+/* The deepest that is allowed, on the small stack of a task. */
+static void deep_in_task(void *arg)
+{
+	struct buf b;
+
+	(void)arg;
+	for (int depth = 1; depth < 120; depth++) {
+		buf_init(&b, BUF_MAX_DEFAULT);
+		buf_adds(&b, "{{ ");
+		buf_addn(&b, '(', (size_t)depth);
+		buf_adds(&b, "v0");
+		for (int k = 0; k < depth; k++)
+			buf_adds(&b, " | default([1] + (x | d([2]))))");
+		buf_adds(&b, " }}");
+		const char *r = rendered(b.p, TEMPLATE_LAZY);
+		assert_true(r[0] == '"' || strstr(r, "too deep"));
+		buf_fini(&b);
+	}
+}
+
+static void test_deep_in_task(void **state)
+{
+	struct err e = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		set(arena_printf(a, "v%d", i),
+		    arena_printf(
+			    a,
+			    "{%% if 1 %%}{%% for i in [1] %%}{{ (([v%d][0] ~ 'x'))[0:3] | upper }}{%% endfor %%}{%% endif %%}",
+			    i + 1));
+	set("v100", "end");
+	if (loop_run(deep_in_task, NULL, NULL, &e) < 0)
+		fail_msg("%s", e.msg);
+}
+
 static void test_truncated(void **state)
 {
 	static const char text[] =
@@ -335,6 +371,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_secret, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unknown, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bounds, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_deep_in_task, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_truncated, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_names_and_check, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_render_value, setup, teardown),
