@@ -143,7 +143,16 @@ static int debootstrap(struct provider *p, struct arena *a, const char *suite, c
 	buf_init(&sources, 1 << 20);
 	if (source_text(p, a, suite, &sources, e))
 		return -1;
+	/* In a process namespace that ends with us: a build that outlived its muster would write
+	 * into the folder that the next one removes. */
 	const char *argv[] = {
+		"setpriv",
+		"--pdeathsig=KILL",
+		"unshare",
+		"--pid",
+		"--fork",
+		"--kill-child=KILL",
+		"--mount-proc",
 		"mmdebstrap",
 		"--mode=root",
 		"--variant=minbase",

@@ -108,6 +108,8 @@ static void check_programs(struct arena *a, struct buf *missing, struct buf *pac
 		{ "systemd-nspawn", "systemd-container" },
 		{ "mmdebstrap", "mmdebstrap" },
 		{ "ip", "iproute2" },
+		{ "unshare", "util-linux" },
+		{ "setpriv", "util-linux" },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		if (has_program(a, rows[i].program))

@@ -113,9 +113,8 @@ static int up(struct arena *a, const char *netns, const char *cidr, struct err *
 	char outer[16], inner[16];
 	struct proc_result r;
 	const char *t = table_of(a, netns);
-	const char *sysctl[] = {
-		"ip", "netns", "exec", netns, "sh", "-c", "echo 1 >" FORWARD, NULL
-	};
+	const char *sysctl[] = { "ip", "netns", "exec", netns, "sh", "-c", ("echo 1 >" FORWARD),
+				 NULL };
 	ipv4_text(subnet_of(netns) + 1, outer);
 	ipv4_text(subnet_of(netns) + 2, inner);
 	if (nat_check(e) || cable(a, netns, outer, inner, e))
