@@ -161,6 +161,16 @@ static bool says_unchanged(const struct step *step)
 	return list && list->list.n == 1 && list->list.v[0]->kind == V_BOOL && !list->list.v[0]->b;
 }
 
+/* Its outcome is its exit status alone, so it may wait among the patches: what comes after it is
+ * guarded as after any patch. */
+static bool can_wait(const struct site *t)
+{
+	const struct step *step = t->step;
+
+	return !t->call.module->act && !step->failed_when && !step->until &&
+	       (!step->changed_when || says_unchanged(step));
+}
+
 /* Looking ahead ends before what surely changes the host: answers from before it would be worth
  * nothing. */
 static int look_ahead(struct site *t, struct outcome *oc)
@@ -169,7 +179,8 @@ static int look_ahead(struct site *t, struct outcome *oc)
 
 	oc->unknown = true;
 	probe_merge(&t->lane->probe, &t->probe);
-	if (acts && !t->call.check && !t->maybe && !t->probe.n && !says_unchanged(t->step))
+	if (acts && !t->call.check && !t->maybe && !t->probe.n && !can_wait(t) &&
+	    !says_unchanged(t->step))
 		return WALK_STOP;
 	return 0;
 }
@@ -272,6 +283,28 @@ static int act(struct site *t, struct changes *ch, struct outcome *oc, struct er
 	return 0;
 }
 
+static const char *const late_results[] = { "rc", "stdout", "stdout_lines", "stderr",
+					    "stderr_lines" };
+
+static int let_wait(struct site *t, struct changes *ch, struct outcome *oc)
+{
+	struct mod_call *call = arena_obj(t->r->a, struct mod_call);
+	struct err why = { 0 };
+
+	if (make_patch(t, ch, &oc->entry, &why)) {
+		item_fail(t->r, oc, why.msg);
+		return 0;
+	}
+	*call = t->call;
+	call->memo = NULL;
+	oc->entry->action = call;
+	oc->entry->harmless = says_unchanged(t->step);
+	oc->status = TASK_CHANGED;
+	for (size_t i = 0; i < ARRAY_LEN(late_results); i++)
+		value_set(oc->result, late_results[i], value_unknown(t->r->w));
+	return 0;
+}
+
 static int decide_action(struct site *t, struct changes *ch, struct outcome *oc, struct err *e)
 {
 	if (!ch->run)
@@ -281,6 +314,8 @@ static int decide_action(struct site *t, struct changes *ch, struct outcome *oc,
 		oc->msg = value_get_str(ch->result, "msg", "skipped in check mode").p;
 		return 0;
 	}
+	if (can_wait(t))
+		return let_wait(t, ch, oc);
 	if (t->r->pending.n)
 		return WALK_STOP;
 	return act(t, ch, oc, e);

@@ -7,8 +7,6 @@
  */
 #include "playbooks/run.h"
 
-#define OUTPUT_MAX 65536 /* of one patch, its end */
-
 /* ---- environment ---- */
 
 int flush_environment_of(struct run *r, const struct step *step, const struct scope *sc,
@@ -82,16 +80,25 @@ static void add_guard(struct buf *b, const struct entry *en, size_t i)
 
 static void add_patch(struct buf *b, const struct entry *en, size_t i)
 {
-	buf_addf(b, "p%zu() {\nset -e\n", i);
+	buf_addf(b, "p%zu() {\nset -e\n%s", i, en->action ? "unset LC_ALL\n" : "");
 	flush_environment(b, en->environment);
 	buf_adds(b, en->patch);
-	buf_addf(b, "}\no=$(p%zu 2>&1 </dev/null); c=$?; done_ %zu $c\n", i, i);
+	if (en->action)
+		buf_addf(
+			b,
+			"}\nt=$(mktemp) || exit 1; o=$(p%zu 2>\"$t\" </dev/null); c=$?; x=$(cat \"$t\"); rm -f \"$t\"; "
+			"done_ %zu $c \"$x\"\n",
+			i, i);
+	else
+		buf_addf(b, "}\no=$(p%zu 2>&1 </dev/null); c=$?; done_ %zu $c ''\n", i, i);
 }
 
+/* What each patch tells: "@INDEX STATUS", its output and (of a command) its stderr in base64, each
+ * ended by a dot. */
 static const char frame_functions[] =
 	"umask 022\n"
-	"done_() { printf '@%s %s\\n' \"$1\" \"$2\"; [ -z \"$o\" ] || printf '%s\\n' \"$o\" | tail -c 65536 | base64; echo .; "
-	"[ \"$2\" = 0 ] || exit 0; }\n";
+	"b64() { [ -z \"$1\" ] || printf '%s\\n' \"$1\" | tail -c 1048576 | base64; echo .; }\n"
+	"done_() { printf '@%s %s\\n' \"$1\" \"$2\"; b64 \"$o\"; b64 \"$3\"; [ \"$2\" = 0 ] || exit 0; }\n";
 
 static void build(struct buf *b, const struct run *r, size_t from, size_t to, bool patched)
 {
@@ -104,7 +111,7 @@ static void build(struct buf *b, const struct run *r, size_t from, size_t to, bo
 			add_guard(b, en, i);
 		if (en->patch) {
 			add_patch(b, en, i);
-			patched = true;
+			patched = patched || !en->harmless;
 		}
 	}
 	buf_adds(b, "echo @end\n");
@@ -116,7 +123,7 @@ struct verdict {
 	size_t at;  /* first entry that did not hold; to: all did */
 	bool guard; /* its guard stopped it, else its patch failed */
 	int status;
-	struct str output;
+	struct str output, error;
 };
 
 static int read_output(struct run *r, struct str *rest, struct str *out, struct err *e)
@@ -124,14 +131,29 @@ static int read_output(struct run *r, struct str *rest, struct str *out, struct 
 	struct buf b scoped(buf_wipe) = { 0 }, text scoped(buf_wipe) = { 0 };
 	struct str line;
 
-	buf_init(&b, 4 * OUTPUT_MAX);
-	buf_init(&text, 4 * OUTPUT_MAX);
+	buf_init(&b, BUF_MAX_DEFAULT);
+	buf_init(&text, BUF_MAX_DEFAULT);
 	while (str_next_line(rest, &line) && !str_eqc(line, "."))
 		buf_addstr(&b, line);
 	if (base64_decode(&text, buf_str(&b), e))
 		return -1;
 	*out = str_dup(r->a, buf_str(&text));
 	return 0;
+}
+
+/* A command's output into the result that register holds already. */
+static void finish_action(struct run *r, struct entry *en, const struct verdict *v)
+{
+	struct script_result res = { .status = v->status, .out = v->output, .err = v->error };
+	struct changes ch = { .a = r->a, .result = en->oc.result };
+	struct err ignored = { 0 };
+
+	if (!en->action || !en->oc.result)
+		return;
+	if (en->action->module->finish(en->action, &res, &ch, &ignored))
+		ch.msg = ignored.msg;
+	en->ch->msg = arena_strdup(r->a, ch.msg);
+	en->ch->result = en->oc.result;
 }
 
 static int read_verdict(struct run *r, struct str out, size_t to, struct verdict *v, struct err *e)
@@ -154,9 +176,11 @@ static int read_verdict(struct run *r, struct str out, size_t to, struct verdict
 		v->guard = str_eqc(line, "guard");
 		if (v->guard)
 			return 0;
-		if (!str_to_int(line, &status) || read_output(r, &out, &v->output, e))
+		if (!str_to_int(line, &status) || read_output(r, &out, &v->output, e) ||
+		    read_output(r, &out, &v->error, e))
 			break;
 		v->status = (int)status;
+		finish_action(r, r->pending.v[n], v);
 		if (status)
 			return 0;
 	}
@@ -200,6 +224,8 @@ static int fail_entry(struct run *r, struct state *s, const struct verdict *v, s
 	strip_unknown(oc.result);
 	oc.ch = en->ch;
 	value_set(oc.result, "rc", value_int(r->w, v->status));
+	if (en->action)
+		msg = str_of(en->ch->msg ? en->ch->msg : "");
 	if (!msg.n)
 		msg = str_of(arena_printf(r->w, "the change ended with status %d", v->status));
 	item_fail(r, &oc, str_cstr(r->w, msg));
@@ -250,8 +276,10 @@ int flush_pending(struct run *r, struct state *s, struct err *e)
 {
 	size_t from = 0, n = r->pending.n, to;
 	struct verdict v = { 0 };
-	bool patched = false;
+	bool patched = false, asked = false;
 
+	for (size_t i = 0; i < n; i++)
+		asked = asked || (r->pending.v[i]->patch && !r->pending.v[i]->harmless);
 	for (; from < n; from = to) {
 		to = group_end(r, from);
 		if (send_group(r, from, to, patched, &v, e))
@@ -259,14 +287,16 @@ int flush_pending(struct run *r, struct state *s, struct err *e)
 		commit(r, from, v.at < to ? v.at : to);
 		if (v.at < to)
 			break;
-		patched = true;
+		patched = asked;
 	}
+	patched = asked;
 	if (from < n)
 		log_debug("%s: %s at '%s'", r->h->name,
 			  v.guard ? "the window ends" : "a change failed",
 			  r->pending.v[v.at]->step->name ? r->pending.v[v.at]->step->name
 							 : "(no name)");
-	call_forget(r);
+	if (patched)
+		call_forget(r);
 	r->pending_bytes = 0;
 	if (from < n && !v.guard)
 		return fail_entry(r, s, &v, e);

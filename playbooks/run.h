@@ -79,6 +79,8 @@ struct entry {
 	const char *patch; /* NULL: no change, only the guard and the report */
 	const struct value *environment;
 	struct changes *ch;
+	const struct mod_call *action; /* a command: its output is read by the module's finish */
+	bool harmless;		       /* by the play's own word it changes nothing */
 	/* the report, when it has come true */
 	struct outcome oc;
 	const struct step *step;
