@@ -11,10 +11,11 @@ static struct {
 	uint64_t left;
 } fault;
 
-static void read_fault(void)
+void fault_arm(const char *spec)
 {
-	struct str text = str_of(env_get("MUSTER_FAULT")), name;
+	struct str text = str_of(spec), name;
 
+	memset(&fault, 0, sizeof fault);
 	fault.read = true;
 	if (!text.n || !str_next(&text, ':', &name) || name.n >= sizeof fault.name || !name.n)
 		return;
@@ -25,7 +26,7 @@ static void read_fault(void)
 void fault_point(const char *name)
 {
 	if (!fault.read)
-		read_fault();
+		fault_arm(env_get("MUSTER_FAULT"));
 	if (fault.armed && strcmp(name, fault.name) == 0 && --fault.left == 0)
 		raise(SIGKILL);
 }

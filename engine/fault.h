@@ -7,5 +7,6 @@
 #define MUSTER_ENGINE_FAULT_H
 
 void fault_point(const char *name);
+void fault_arm(const char *text); /* "point:n" as in the variable; NULL: none */
 
 #endif

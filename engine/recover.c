@@ -185,6 +185,17 @@ int recover_settle(struct engine *en, struct arena *a, const struct journal_rows
 	return rc ? -1 : context_check(en, e);
 }
 
+/* A run that was killed between its steps left nothing open but its lease. */
+static int drop_dead_lease(struct engine *en, struct err *e)
+{
+	struct lease_holder h;
+	bool held = false;
+
+	if (!en->o.state || lease_show(en->o.state, &h, &held, e))
+		return en->o.state ? -1 : 0;
+	return held && h.dead ? lease_break(en->o.state, true, e) : 0;
+}
+
 int engine_recover(struct engine *en, struct arena *a, struct recover_report *out, struct err *e)
 {
 	struct journal_rows open;
@@ -194,7 +205,7 @@ int engine_recover(struct engine *en, struct arena *a, struct recover_report *ou
 	if (context_intents(en, a, &open, e))
 		return -1;
 	if (!open.v.n)
-		return 0; /* nothing to settle needs no lease */
+		return drop_dead_lease(en, e); /* nothing to settle needs no lease */
 	char run[RUN_ID_LEN];
 	state_run_id(run);
 	if (lease_take(en->o.state, run, "recover", e))

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "engine/fault.h"
+
 void bed_make(struct bed *b)
 {
 	const char *tmp = getenv("TEST_TMP");
@@ -130,7 +132,7 @@ bool bed_killed(struct bed *b, const char *fault, void (*fn)(struct bed *b))
 
 	assert_true(pid >= 0);
 	if (!pid) {
-		setenv("MUSTER_FAULT", fault, 1);
+		fault_arm(fault);
 		bed_run(b, fn);
 		_exit(0);
 	}
