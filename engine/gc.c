@@ -120,10 +120,17 @@ static int delete_orphan(struct gc *g, const struct orphan *o, struct err *e)
 	return work_settle_gone(&g->w, &row, e) || work_event(&g->w, row.addr, "orphan deleted", NULL, e) ? -1 : 0;
 }
 
+/* Those of the doomed that go in one pass. */
+struct gc_pass {
+	struct gc *g;
+	VEC(const struct orphan *) doomed;
+};
+
 static void delete_one(void *arg, size_t i)
 {
-	struct gc *g = arg;
-	const struct orphan *o = g->doomed.v[i];
+	struct gc_pass *pass = arg;
+	struct gc *g = pass->g;
+	const struct orphan *o = pass->doomed.v[i];
 	struct err e = { 0 };
 
 	if (delete_orphan(g, o, &e) && g->failed.kind == ERR_NONE) {
@@ -142,9 +149,8 @@ static int delete_all(struct gc *g, struct err *e)
 	group_init(&aux);
 	task_spawn(&aux, "committer", committer_task, &g->w.commit);
 	for (int pass = 0; pass < 2 && !rc && g->failed.kind == ERR_NONE; pass++) {
-		struct gc part = *g;
-		part.doomed.v = NULL;
-		part.doomed.n = part.doomed.cap = 0;
+		struct gc_pass part = { .g = g };
+
 		for (size_t i = 0; i < g->doomed.n; i++)
 			if ((strcmp(g->doomed.v[i]->kind, "machine") == 0) == (pass == 0))
 				VEC_ADD(g->w.a, &part.doomed) = g->doomed.v[i];
@@ -157,7 +163,6 @@ static int delete_all(struct gc *g, struct err *e)
 			.shown = &g->w.en->work,
 		};
 		rc = fan_out(&f, e);
-		g->failed = part.failed;
 	}
 	commit_close(&g->w.commit);
 	if (group_wait(&aux, &ignored))
