@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The dispatcher is the caller's task: it starts what may begin and sleeps until a step ends. Tasks exist only for running steps, so a plan of ten
- * thousand steps costs --parallel stacks. Two helpers run beside it: the committer and the heartbeat of the lease. When the journal can't be written
- * or the lease is lost, nothing may act any more: all steps are cancelled, and the next run settles what they had begun.
+ * The dispatcher is the caller's task: it starts what may begin and sleeps until a step ends. Tasks
+ * exist only for running steps, so a plan of ten thousand steps costs --parallel stacks. Two
+ * helpers run beside it: the committer and the heartbeat of the lease. When the journal can't be
+ * written or the lease is lost, nothing may act any more: all steps are cancelled, and the next run
+ * settles what they had begun.
  */
 #include "engine/apply.h"
 
@@ -54,7 +56,9 @@ static void tell(struct walker *k, const struct step *s, const char *type, const
 		.addr = s->c->addr,
 		.node = s->c->node,
 		.action = part_name(s),
-		.text = err ? err->msg : strcmp(type, "step_done") == 0 ? done_text(s) : NULL,
+		.text = err				 ? err->msg
+			: strcmp(type, "step_done") == 0 ? done_text(s)
+							 : NULL,
 		.err = err,
 		.elapsed_ms = s->started ? clock_now() - s->started : 0,
 		.done = k->ended,
@@ -68,9 +72,11 @@ static int act(struct walker *k, const struct step *s, struct arena *a, struct e
 {
 	switch (s->part) {
 	case PART_UNMAKE:
-		return s->c->action == CHANGE_FORGET ? make_forget(k->w, a, s->c, e) : make_delete(k->w, a, s->c, e);
+		return s->c->action == CHANGE_FORGET ? make_forget(k->w, a, s->c, e)
+						     : make_delete(k->w, a, s->c, e);
 	case PART_MAKE:
-		return s->c->action == CHANGE_UPDATE ? make_update(k->w, a, s->c, e) : make_create(k->w, a, s->c, e);
+		return s->c->action == CHANGE_UPDATE ? make_update(k->w, a, s->c, e)
+						     : make_create(k->w, a, s->c, e);
 	case PART_CONFIGURE: return configure_node(k->w, a, s->c, e);
 	}
 	return 0;
@@ -89,7 +95,9 @@ static void note_failure(struct walker *k, const struct step *s, const struct er
 	struct apply_result *r = k->w->result;
 	struct node_failure *f = arena_obj(k->w->a, struct node_failure);
 
-	*f = (struct node_failure){ .addr = s->c->addr, .node = s->c->node, .action = part_name(s), .err = *e };
+	*f = (struct node_failure){
+		.addr = s->c->addr, .node = s->c->node, .action = part_name(s), .err = *e
+	};
 	err_on(&f->err, s->c->addr, s->c->node);
 	VEC_ADD(k->w->a, &r->failures) = f;
 	r->failed++;
@@ -212,7 +220,9 @@ static int64_t creates(void *arg, const char *provider)
 int apply_walk(struct work *w, const struct plan *p, struct err *e)
 {
 	struct walker k = { .w = w };
-	struct steps_limits limits = { .may_be_down = may_be_down, .creates = creates, .arg = w->en };
+	struct steps_limits limits = { .may_be_down = may_be_down,
+				       .creates = creates,
+				       .arg = w->en };
 	struct group aux;
 	struct err ignored = { 0 };
 

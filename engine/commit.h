@@ -2,8 +2,9 @@
 /*
  * engine/commit.h - one fsync for the intents and outcomes of all steps of a moment.
  *
- * A step writes its intent and waits for commit_wait; the committer's task lets every other ready step write its own first, then flushes once and wakes them
- * all. An error of the journal is final: the run can't go on without it.
+ * A step writes its intent and waits for commit_wait; the committer's task lets every other ready
+ * step write its own first, then flushes once and wakes them all. An error of the journal is final:
+ * the run can't go on without it.
  */
 #ifndef MUSTER_ENGINE_COMMIT_H
 #define MUSTER_ENGINE_COMMIT_H
@@ -25,9 +26,10 @@ struct committer {
 };
 
 void committer_init(struct committer *c, struct arena *a, struct state *s);
-void committer_task(void *arg); /* ends after commit_close */
+void committer_task(void *arg);	       /* ends after commit_close */
 void commit_kick(struct committer *c); /* something was written that may wait a moment */
-must_check int commit_wait(struct committer *c, struct err *e); /* what was written is durable; not cancelled */
+must_check int commit_wait(struct committer *c,
+			   struct err *e); /* what was written is durable; not cancelled */
 void commit_close(struct committer *c);
 
 #endif

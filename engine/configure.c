@@ -26,7 +26,10 @@ static void on_task(void *arg, const struct task_result *r)
 	buf_init(&b, 4096);
 	if (r->status == TASK_OK || r->status == TASK_SKIPPED)
 		return;
-	buf_addf(&b, "%s: %s", r->task ? r->task : r->module, r->status == TASK_CHANGED ? "changed" : r->msg ? r->msg : "failed");
+	buf_addf(&b, "%s: %s", r->task ? r->task : r->module,
+		 r->status == TASK_CHANGED ? "changed"
+		 : r->msg		   ? r->msg
+					   : "failed");
 	struct engine_event ev = {
 		.type = "task",
 		.addr = c->old->addr,
@@ -43,7 +46,8 @@ static int failed_task(const struct run_result *r, struct err *e)
 		const struct task_result *t = r->changes.v[i];
 		if (t->status != TASK_FAILED || t->ignored)
 			continue;
-		err_set(e, ERR_REMOTE, "task \"%s\": %s", t->task ? t->task : t->module, t->msg ? t->msg : "failed");
+		err_set(e, ERR_REMOTE, "task \"%s\": %s", t->task ? t->task : t->module,
+			t->msg ? t->msg : "failed");
 		return err_at(e, t->pos);
 	}
 	return err_set(e, ERR_REMOTE, "%lld tasks failed", (long long)r->failed);
@@ -96,14 +100,16 @@ static int connect_and_run(struct configuration *c, struct err *e)
 	};
 	struct host *conn = NULL;
 
-	if (reach_open(en, c->a, &rn, c->old->config_digest ? KNOWN_WAIT_MS : FRESH_WAIT_MS, &conn, e))
+	if (reach_open(en, c->a, &rn, c->old->config_digest ? KNOWN_WAIT_MS : FRESH_WAIT_MS, &conn,
+		       e))
 		return -1;
 	int rc = run_playbooks(c, conn, e);
 	host_close(conn);
 	return rc;
 }
 
-static struct state_resource *row_with(struct work *w, const struct state_resource *old, enum resource_status status)
+static struct state_resource *row_with(struct work *w, const struct state_resource *old,
+				       enum resource_status status)
 {
 	struct state_resource *r = arena_obj(w->a, struct state_resource);
 
@@ -112,7 +118,8 @@ static struct state_resource *row_with(struct work *w, const struct state_resour
 	return r;
 }
 
-static int settle_failure(struct configuration *c, const struct journal_row *row, const struct err *why, struct err *e)
+static int settle_failure(struct configuration *c, const struct journal_row *row,
+			  const struct err *why, struct err *e)
 {
 	if (why->kind == ERR_CANCELLED)
 		return 0; /* stays open, so the next plan configures it again */
@@ -129,7 +136,8 @@ static int settle_success(struct configuration *c, const struct journal_row *row
 	r->config_digest = arena_strdup(c->w->a, c->config->digest);
 	if (work_settle(c->w, row, JOURNAL_DONE, NULL, r, e))
 		return -1;
-	if (c->facts && (work_seal(c->w, c->facts, &facts, e) || state_facts_put(c->w->commit.state, row->addr, facts, e)))
+	if (c->facts && (work_seal(c->w, c->facts, &facts, e) ||
+			 state_facts_put(c->w->commit.state, row->addr, facts, e)))
 		return -1;
 	c->w->result->configured++;
 	return work_event(c->w, row->addr, "configured", NULL, e);
@@ -139,7 +147,9 @@ int configure_node(struct work *w, struct arena *a, const struct change *ch, str
 {
 	const struct node *n = w->en->o.fleet ? map_getc(&w->en->o.fleet->by_addr, ch->addr) : NULL;
 	struct configuration c = { .who = { n }, .w = w, .a = a, .old = work_recorded(w, ch->addr) };
-	struct journal_row row = { .addr = ch->addr, .action = "configure", .provider = ch->provider, .kind = "machine" };
+	struct journal_row row = {
+		.addr = ch->addr, .action = "configure", .provider = ch->provider, .kind = "machine"
+	};
 	struct err journal = { 0 };
 
 	if (!n || !c.old)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects outlive the spec that asked for them: `destroy` must work when the spec is gone, and a provider that was taken out of the spec still has what it made. So
- * its type and options (which never hold credentials) are kept in the state beside the objects.
+ * Objects outlive the spec that asked for them: `destroy` must work when the spec is gone, and a
+ * provider that was taken out of the spec still has what it made. So its type and options (which
+ * never hold credentials) are kept in the state beside the objects.
  */
 #include "engine/context.h"
 
@@ -111,7 +112,8 @@ static int recall(struct engine *en, const char *name, struct engine_provider **
 	return 0;
 }
 
-static int find_provider(struct engine *en, const char *name, struct engine_provider **out, struct err *e)
+static int find_provider(struct engine *en, const char *name, struct engine_provider **out,
+			 struct err *e)
 {
 	*out = map_getc(&en->providers, name);
 	if (!*out && recall(en, name, out, e))
@@ -119,10 +121,15 @@ static int find_provider(struct engine *en, const char *name, struct engine_prov
 	if (*out && (*out)->type)
 		return 0;
 	if (*out)
-		return err_set(e, ERR_SPEC, "provider \"%s\" has a type that this version does not have: \"" STR_FMT "\"", name,
-			       STR_ARG((*out)->spec->type));
+		return err_set(
+			e, ERR_SPEC,
+			"provider \"%s\" has a type that this version does not have: \"" STR_FMT
+			"\"",
+			name, STR_ARG((*out)->spec->type));
 	err_set(e, ERR_SPEC, "provider \"%s\" is not in the spec", name);
-	return err_hint(e, "put it back under `providers`, or take its objects out of the state with `muster state rm`");
+	return err_hint(
+		e,
+		"put it back under `providers`, or take its objects out of the state with `muster state rm`");
 }
 
 const struct provider_type *context_provider_type(struct engine *en, const char *name)
@@ -133,7 +140,8 @@ const struct provider_type *context_provider_type(struct engine *en, const char 
 	return find_provider(en, name, &p, &ignored) ? NULL : p->type;
 }
 
-int context_provider(struct engine *en, const char *name, struct engine_provider **out, struct err *e)
+int context_provider(struct engine *en, const char *name, struct engine_provider **out,
+		     struct err *e)
 {
 	if (find_provider(en, name, out, e))
 		return -1;
@@ -151,7 +159,8 @@ int context_provider(struct engine *en, const char *name, struct engine_provider
 	return 0;
 }
 
-static int record_provider(struct engine *en, struct arena *a, const struct engine_provider *p, struct err *e)
+static int record_provider(struct engine *en, struct arena *a, const struct engine_provider *p,
+			   struct err *e)
 {
 	scoped(buf_fini) struct buf b = { 0 };
 	struct value *doc = value_map(a);
@@ -179,7 +188,8 @@ int context_record_providers(struct engine *en, struct err *e)
 	return 0;
 }
 
-int context_resources(struct engine *en, struct arena *a, struct state_resources *out, struct err *e)
+int context_resources(struct engine *en, struct arena *a, struct state_resources *out,
+		      struct err *e)
 {
 	*out = (struct state_resources){ 0 };
 	return en->o.state ? state_resources(en->o.state, a, out, e) : 0;
@@ -197,7 +207,8 @@ int context_serial(struct engine *en, int64_t *out, struct err *e)
 	return en->o.state ? state_serial(en->o.state, out, e) : 0;
 }
 
-int context_meta(struct engine *en, struct arena *a, const char *key, const char **out, struct err *e)
+int context_meta(struct engine *en, struct arena *a, const char *key, const char **out,
+		 struct err *e)
 {
 	*out = NULL;
 	return en->o.state ? state_meta_get(en->o.state, a, key, out, e) : 0;

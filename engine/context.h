@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * engine/context.h - the engine between calls: its options, opened providers, and what ^C must reach. For engine/ only.
+ * engine/context.h - the engine between calls: its options, opened providers, and what ^C must
+ * reach. For engine/ only.
  */
 #ifndef MUSTER_ENGINE_CONTEXT_H
 #define MUSTER_ENGINE_CONTEXT_H
@@ -22,7 +23,8 @@ struct engine {
 	struct map configs;   /* pool name -> struct pool_config * (pool_config.h) */
 	struct run_world world;
 	bool world_made;
-	struct map seen;       /* addr -> struct resource_seen *: the last observation, fresher than the record */
+	struct map seen; /* addr -> struct resource_seen *: the last observation, fresher than the
+			    record */
 	struct group *work;    /* what runs now */
 	struct task_sem *tick; /* the walker's dispatcher, while it walks */
 	bool stopping, aborting;
@@ -30,18 +32,23 @@ struct engine {
 };
 
 /* The provider of that name, opened. Known from the spec, else from what was recorded about it. */
-must_check int context_provider(struct engine *en, const char *name, struct engine_provider **out, struct err *e);
+must_check int context_provider(struct engine *en, const char *name, struct engine_provider **out,
+				struct err *e);
 /* Its type alone, not opened; NULL if nothing is known. */
 const struct provider_type *context_provider_type(struct engine *en, const char *name);
-/* Keeps what a later run without a spec needs to open the providers in use. Writes only what is not so recorded. */
+/* Keeps what a later run without a spec needs to open the providers in use. Writes only what is not
+ * so recorded. */
 must_check int context_record_providers(struct engine *en, struct err *e);
 void context_emit(struct engine *en, const struct engine_event *ev);
 must_check int context_check(const struct engine *en, struct err *e); /* ERR_CANCELLED after ^C */
 
 /* Reads; an engine without a state has an empty record. */
-must_check int context_resources(struct engine *en, struct arena *a, struct state_resources *out, struct err *e);
-must_check int context_intents(struct engine *en, struct arena *a, struct journal_rows *out, struct err *e);
+must_check int context_resources(struct engine *en, struct arena *a, struct state_resources *out,
+				 struct err *e);
+must_check int context_intents(struct engine *en, struct arena *a, struct journal_rows *out,
+			       struct err *e);
 must_check int context_serial(struct engine *en, int64_t *out, struct err *e);
-must_check int context_meta(struct engine *en, struct arena *a, const char *key, const char **out, struct err *e);
+must_check int context_meta(struct engine *en, struct arena *a, const char *key, const char **out,
+			    struct err *e);
 
 #endif

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Field by field, three values decide: w (asked for), r (asked for when it was last applied) and s (what is there). Where the provider did not tell, or was not
- * asked, s is r. Nothing is to be done where w == s, whatever the record says; else the cause is the spec when r == s, the outside
- * when w == r, both when all three differ.
+ * Field by field, three values decide: w (asked for), r (asked for when it was last applied) and s
+ * (what is there). Where the provider did not tell, or was not asked, s is r. Nothing is to be done
+ * where w == s, whatever the record says; else the cause is the spec when r == s, the outside when
+ * w == r, both when all three differ.
  */
 #include "engine/diff.h"
 
 const char *change_action_name(enum change_action a)
 {
-	static const char *const names[] = { "create", "update", "replace", "delete", "configure", "forget" };
+	static const char *const names[] = { "create", "update",    "replace",
+					     "delete", "configure", "forget" };
 
 	return names[a];
 }
@@ -65,7 +67,8 @@ static const struct value *shown(struct arena *a, const struct field *f, const s
 	return v && (f->flags & FIELD_SECRET) ? sensitive(a) : hide_sealed(a, v);
 }
 
-static struct change *change_new(struct arena *a, const struct diff_input *in, enum change_action action, enum change_cause cause,
+static struct change *change_new(struct arena *a, const struct diff_input *in,
+				 enum change_action action, enum change_cause cause,
 				 const char *reason)
 {
 	struct change *c = arena_obj(a, struct change);
@@ -83,7 +86,8 @@ static struct change *change_new(struct arena *a, const struct diff_input *in, e
 }
 
 /* Attributes as they are shown: secrets hidden. */
-static const struct value *shown_attrs(struct arena *a, const struct field *rows, const struct value *attrs)
+static const struct value *shown_attrs(struct arena *a, const struct field *rows,
+				       const struct value *attrs)
 {
 	bool any = false;
 
@@ -106,7 +110,8 @@ static void add_unknown(struct arena *a, const struct field *rows, struct change
 			VEC_ADD(a, &c->unknown) = f->name;
 }
 
-static struct change *to_make(struct arena *a, const struct diff_input *in, enum change_cause cause, const char *reason)
+static struct change *to_make(struct arena *a, const struct diff_input *in, enum change_cause cause,
+			      const char *reason)
 {
 	struct change *c = change_new(a, in, CHANGE_CREATE, cause, reason);
 
@@ -127,7 +132,8 @@ static void add_field(struct arena *a, struct change *c, struct field_change fc)
 	VEC_ADD(a, &c->fields) = fc;
 }
 
-static void compare_field(struct arena *a, const struct diff_input *in, const struct field *f, struct change *todo, struct change *drift)
+static void compare_field(struct arena *a, const struct diff_input *in, const struct field *f,
+			  struct change *todo, struct change *drift)
 {
 	const struct value *w = value_get(in->want, f->name);
 	const struct value *r = value_get(in->recorded, f->name);
@@ -140,7 +146,9 @@ static void compare_field(struct arena *a, const struct diff_input *in, const st
 		.before = shown(a, f, s),
 		.after = shown(a, f, w),
 		.forces_replace = (f->flags & FIELD_FIXED) != 0,
-		.cause = same(r, s) ? CAUSE_SPEC : same(w, r) ? CAUSE_OUTSIDE : CAUSE_BOTH,
+		.cause = same(r, s)   ? CAUSE_SPEC
+			 : same(w, r) ? CAUSE_OUTSIDE
+				      : CAUSE_BOTH,
 	};
 	if (!same(w, s))
 		add_field(a, todo, fc);
@@ -177,9 +185,11 @@ static const struct value *deps_value(struct arena *a, const struct diff_deps *d
 	return l;
 }
 
-static void compare_status(struct arena *a, const struct diff_input *in, struct change *todo, struct change *drift)
+static void compare_status(struct arena *a, const struct diff_input *in, struct change *todo,
+			   struct change *drift)
 {
-	if (!in->looked || !in->status || strcmp(in->status, "running") == 0 || strcmp(in->status, "building") == 0)
+	if (!in->looked || !in->status || strcmp(in->status, "running") == 0 ||
+	    strcmp(in->status, "building") == 0)
 		return;
 	struct field_change fc = {
 		.path = "status",
@@ -221,7 +231,8 @@ static const char *reason_of(struct arena *a, const struct change *c, bool repla
 	const char *path = c->fields.v[lead].path;
 	if (strcmp(path, "status") == 0) {
 		struct str s = c->fields.v[lead].before->s;
-		return str_eqc(s, "error") ? "it is in error" : arena_printf(a, "it is " STR_FMT, STR_ARG(s));
+		return str_eqc(s, "error") ? "it is in error"
+					   : arena_printf(a, "it is " STR_FMT, STR_ARG(s));
 	}
 	const char *how = c->cause == CAUSE_OUTSIDE ? " changed outside" : " changed";
 	if (c->fields.n == 1)
@@ -229,7 +240,8 @@ static const char *reason_of(struct arena *a, const struct change *c, bool repla
 	return arena_printf(a, "%s and %zu more%s", path, c->fields.n - 1, how);
 }
 
-static void compare_all(struct arena *a, const struct diff_input *in, struct change *todo, struct change *drift)
+static void compare_all(struct arena *a, const struct diff_input *in, struct change *todo,
+			struct change *drift)
 {
 	for (const struct field *f = in->fields; f && f->name; f++)
 		if (!(f->flags & FIELD_COMPUTED))
@@ -293,9 +305,9 @@ static void diff_unwanted(struct arena *a, const struct diff_input *in, struct d
 {
 	bool gone = in->looked && !in->seen;
 	struct change *c = change_new(a, in, gone ? CHANGE_FORGET : CHANGE_DELETE, CAUSE_SPEC,
-				      gone && in->interrupted ? "it was never made" :
-				      gone		      ? "already gone" :
-								"not in the spec any more");
+				      gone && in->interrupted ? "it was never made"
+				      : gone		      ? "already gone"
+							      : "not in the spec any more");
 
 	c->before = shown_attrs(a, in->fields, present(in));
 	out->change = c;
@@ -316,7 +328,8 @@ void diff_resource(struct arena *a, const struct diff_input *in, struct diff_out
 			diff_unwanted(a, in, out);
 		return;
 	}
-	if (in->interrupted && (gone || !in->seen || (in->status && strcmp(in->status, "building") == 0))) {
+	if (in->interrupted &&
+	    (gone || !in->seen || (in->status && strcmp(in->status, "building") == 0))) {
 		out->change = to_make(a, in, CAUSE_SPEC, "its creation was interrupted");
 	} else if (!recorded || (gone && in->deleting)) {
 		out->change = to_make(a, in, CAUSE_SPEC, "not there");
@@ -332,7 +345,8 @@ void diff_resource(struct arena *a, const struct diff_input *in, struct diff_out
 	}
 }
 
-struct change *diff_force_replace(struct arena *a, const struct diff_input *in, struct change *c, const char *reason)
+struct change *diff_force_replace(struct arena *a, const struct diff_input *in, struct change *c,
+				  const char *reason)
 {
 	if (!c) {
 		c = change_new(a, in, CHANGE_REPLACE, CAUSE_SPEC, reason);
@@ -350,7 +364,8 @@ struct change *diff_force_replace(struct arena *a, const struct diff_input *in, 
 	return c;
 }
 
-static struct change *config_change(struct arena *a, const struct diff_config_input *in, enum change_cause cause, const char *reason)
+static struct change *config_change(struct arena *a, const struct diff_config_input *in,
+				    enum change_cause cause, const char *reason)
 {
 	struct change *c = arena_obj(a, struct change);
 
@@ -368,7 +383,8 @@ static struct change *config_change(struct arena *a, const struct diff_config_in
 	return c;
 }
 
-static void copy_fields(struct arena *a, const struct node_probe *p, enum change_cause cause, struct change *c)
+static void copy_fields(struct arena *a, const struct node_probe *p, enum change_cause cause,
+			struct change *c)
 {
 	for (size_t i = 0; p && i < p->fields.n; i++) {
 		struct field_change fc = p->fields.v[i];
@@ -390,17 +406,21 @@ void diff_config(struct arena *a, const struct diff_config_input *in, struct dif
 	const struct node_probe *p = in->probe;
 	bool moved = !in->recorded || strcmp(in->recorded, in->digest) != 0;
 	bool found = p && p->fields.n > 0;
-	enum change_cause cause = moved || in->tainted || in->fleet_moved ? CAUSE_SPEC : CAUSE_OUTSIDE;
+	enum change_cause cause = moved || in->tainted || in->fleet_moved ? CAUSE_SPEC
+									  : CAUSE_OUTSIDE;
 	if (!in->recorded)
 		out->change = config_change(a, in, CAUSE_SPEC, "never configured");
 	else if (in->tainted)
-		out->change = config_change(a, in, CAUSE_SPEC, "its last configuration failed or was interrupted");
+		out->change = config_change(a, in, CAUSE_SPEC,
+					    "its last configuration failed or was interrupted");
 	else if (moved)
 		out->change = config_change(a, in, CAUSE_SPEC, "playbooks, roles or vars changed");
 	else if (p && p->failed)
 		out->change = config_change(a, in, cause, "a task could not be checked");
 	else if (found)
-		out->change = config_change(a, in, cause, cause == CAUSE_OUTSIDE ? "changed outside" : "the fleet changed");
+		out->change = config_change(a, in, cause,
+					    cause == CAUSE_OUTSIDE ? "changed outside"
+								   : "the fleet changed");
 	if (!out->change)
 		return;
 	out->change->in_service = in->recorded != NULL;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * engine/diff.h - want x recorded x observed -> change, for one resource. Pure: no clock, no connection, no state.
+ * engine/diff.h - want x recorded x observed -> change, for one resource. Pure: no clock, no
+ * connection, no state.
  *
- * A difference that the spec asks for is CAUSE_SPEC; one that appeared outside (want and record agree, what is there differs) is
- * CAUSE_OUTSIDE: drift.
+ * A difference that the spec asks for is CAUSE_SPEC; one that appeared outside (want and record
+ * agree, what is there differs) is CAUSE_OUTSIDE: drift.
  */
 #ifndef MUSTER_ENGINE_DIFF_H
 #define MUSTER_ENGINE_DIFF_H
@@ -22,7 +23,7 @@ struct diff_input {
 	struct diff_deps want_deps;
 	const struct value *recorded; /* sealed attributes once asked for; NULL: nothing recorded */
 	struct diff_deps recorded_deps;
-	const char *id; /* recorded or, after an interrupted create, seen */
+	const char *id;	  /* recorded or, after an interrupted create, seen */
 	bool interrupted; /* a create is in the journal without an end */
 	bool deleting;	  /* a delete is in the journal without an end */
 	bool tainted;	  /* recorded as left unfinished */
@@ -39,7 +40,8 @@ struct diff_output {
 
 void diff_resource(struct arena *a, const struct diff_input *in, struct diff_output *out);
 /* Makes a change of something that stays into a replacement (what it depends on is replaced). */
-struct change *diff_force_replace(struct arena *a, const struct diff_input *in, struct change *c, const char *reason);
+struct change *diff_force_replace(struct arena *a, const struct diff_input *in, struct change *c,
+				  const char *reason);
 
 /* What a probe of a node found. */
 struct node_probe {
@@ -58,8 +60,8 @@ struct diff_config_input {
 	const char *digest;   /* of playbooks, roles and vars now */
 	const char *recorded; /* digest last applied; NULL: never */
 	bool tainted;	      /* the last one failed */
-	bool fresh;	      /* the machine is (re)made in the same plan: nothing can be known about it */
-	bool fleet_moved;     /* nodes came or went since: files that list them change for that reason */
+	bool fresh; /* the machine is (re)made in the same plan: nothing can be known about it */
+	bool fleet_moved; /* nodes came or went since: files that list them change for that reason */
 	const struct node_probe *probe; /* NULL: not probed */
 };
 void diff_config(struct arena *a, const struct diff_config_input *in, struct diff_output *out);

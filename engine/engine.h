@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * engine/engine.h - front door of deciding and acting: observe, diff, plan (pure), apply (journalled), drift, recover, gc, destroy.
+ * engine/engine.h - front door of deciding and acting: observe, diff, plan (pure), apply
+ * (journalled), drift, recover, gc, destroy.
  *
- * Everything here runs in a task. The engine knows no provider and no module by name; it prints nothing: what happens is told through on_event.
+ * Everything here runs in a task. The engine knows no provider and no module by name; it prints
+ * nothing: what happens is told through on_event.
  */
 #ifndef MUSTER_ENGINE_ENGINE_H
 #define MUSTER_ENGINE_ENGINE_H
@@ -14,7 +16,8 @@
 
 /* What happens, as it happens. Borrowed for the call. */
 struct engine_event {
-	const char *type; /* "observe", "step_start", "step_done", "step_failed", "step_progress", "task", "settled", "retry", "waiting" */
+	const char *type; /* "observe", "step_start", "step_done", "step_failed", "step_progress",
+			     "task", "settled", "retry", "waiting" */
 	const char *run, *addr, *node, *action;
 	const char *text;	  /* for people, one line */
 	const struct value *data; /* for machines */
@@ -24,20 +27,23 @@ struct engine_event {
 };
 
 struct engine_opts {
-	const struct spec *spec; /* NULL: only recorded objects (recover, gc, destroy without a spec) */
+	const struct spec
+		*spec; /* NULL: only recorded objects (recover, gc, destroy without a spec) */
 	const struct fleet *fleet;
 	struct state *state;
 	const char *cluster;
-	const char *state_dir; /* absolute */
-	const char *self;      /* path of this program */
-	const char *share_dir; /* shipped roles: share_dir/roles */
-	const char *who;       /* user@host, for the lease and history */
+	const char *state_dir;	   /* absolute */
+	const char *self;	   /* path of this program */
+	const char *share_dir;	   /* shipped roles: share_dir/roles */
+	const char *who;	   /* user@host, for the lease and history */
 	int64_t parallel;	   /* steps at a time; 0: 32 */
-	struct count max_failures; /* failed nodes after which no new step starts; 0: the first one stops */
-	const char *limit;  /* node set, NULL: all */
-	const char *const *targets, *const *excludes; /* addresses (node sets in brackets allowed), NULL-terminated, or NULL */
-	bool no_refresh;    /* plan from what was recorded; nodes are not probed */
-	bool diff;	    /* keep unified diffs of node changes */
+	struct count max_failures; /* failed nodes after which no new step starts; 0: the first one
+				      stops */
+	const char *limit;	   /* node set, NULL: all */
+	const char *const *targets, *const *excludes; /* addresses (node sets in brackets allowed),
+							 NULL-terminated, or NULL */
+	bool no_refresh; /* plan from what was recorded; nodes are not probed */
+	bool diff;	 /* keep unified diffs of node changes */
 	const struct value *extra_vars;
 	const struct ssh_target *ssh_defaults; /* from the command line, may be NULL */
 	void (*on_event)(void *arg, const struct engine_event *ev);
@@ -45,13 +51,22 @@ struct engine_opts {
 };
 
 struct engine;
-must_check int engine_open(struct arena *a, const struct engine_opts *o, struct engine **out, struct err *e);
+must_check int engine_open(struct arena *a, const struct engine_opts *o, struct engine **out,
+			   struct err *e);
 void engine_close(struct engine *en); /* closes connections and providers; NULL is fine */
-void engine_stop(struct engine *en);  /* first ^C: no new steps; running ones finish or are journalled. Callable from a signal callback. */
+void engine_stop(struct engine *en);  /* first ^C: no new steps; running ones finish or are
+					 journalled. Callable from a signal callback. */
 void engine_abort(struct engine *en); /* second ^C: cancels everything; the journal stays true */
 
 /* ---- plan ---- */
-enum change_action { CHANGE_CREATE, CHANGE_UPDATE, CHANGE_REPLACE, CHANGE_DELETE, CHANGE_CONFIGURE, CHANGE_FORGET };
+enum change_action {
+	CHANGE_CREATE,
+	CHANGE_UPDATE,
+	CHANGE_REPLACE,
+	CHANGE_DELETE,
+	CHANGE_CONFIGURE,
+	CHANGE_FORGET
+};
 enum change_cause {
 	CAUSE_SPEC,    /* the spec asks for something else than was recorded */
 	CAUSE_OUTSIDE, /* recorded and wanted agree; what is there was changed outside: drift */
@@ -73,13 +88,15 @@ struct change {
 	const char *id;	  /* the provider's id of what is there now; NULL: nothing is */
 	enum change_action action;
 	enum change_cause cause;
-	const char *reason; /* one phrase: "not there", "image changed", "not in the spec any more", "configuration never applied" */
+	const char *reason; /* one phrase: "not there", "image changed", "not in the spec any more",
+			       "configuration never applied" */
 	const struct value *before, *after; /* attributes; NULL where not applicable */
 	VEC(struct field_change) fields;
 	VEC(const char *) unknown; /* paths known after apply */
 	bool effect_reboot, effect_drain;
-	bool in_service; /* the node serves now: counts against the pool's max_unavailable while it is worked on */
-	VEC(size_t) deps;	  /* indices into plan.changes: made (configured) before this is made */
+	bool in_service;  /* the node serves now: counts against the pool's max_unavailable while it
+			     is worked on */
+	VEC(size_t) deps; /* indices into plan.changes: made (configured) before this is made */
 	VEC(size_t) undone_first; /* indices into plan.changes: deleted before this is deleted */
 	const char *shape; /* changes with equal shape differ only in the node: shown as one line */
 	const char *config_digest; /* configure */
@@ -87,7 +104,8 @@ struct change {
 
 struct plan {
 	VEC(struct change *) changes; /* destructive first, then in an order in which they can run */
-	VEC(struct change *) drift;   /* the CAUSE_OUTSIDE part, also when nothing will be done about it */
+	VEC(struct change *)
+		drift; /* the CAUSE_OUTSIDE part, also when nothing will be done about it */
 	VEC(const char *) unreachable; /* nodes that could not be probed */
 	size_t add, change, destroy, configure;
 	bool is_destroy;
@@ -97,16 +115,19 @@ struct plan {
 	int64_t state_serial;
 	int64_t created_ms;
 	const struct value *outputs; /* evaluated where known */
-	uint64_t probe_trips; /* scripts sent to nodes while observing */
+	uint64_t probe_trips;	     /* scripts sent to nodes while observing */
 	size_t probed_nodes;
 	VEC(const char *) probed; /* their names: plan_verify asks the same */
 };
 
 enum plan_mode { PLAN_APPLY, PLAN_DESTROY, PLAN_REFRESH_ONLY };
-must_check int plan_make(struct engine *en, struct arena *a, enum plan_mode mode, struct plan **out, struct err *e);
+must_check int plan_make(struct engine *en, struct arena *a, enum plan_mode mode, struct plan **out,
+			 struct err *e);
 bool plan_is_empty(const struct plan *p);
-must_check int plan_save(const struct plan *p, const char *path, struct err *e); /* 0600, digest inside; secrets sealed */
-must_check int plan_load(struct arena *a, const char *path, struct plan **out, struct err *e); /* refuses a changed file */
+must_check int plan_save(const struct plan *p, const char *path,
+			 struct err *e); /* 0600, digest inside; secrets sealed */
+must_check int plan_load(struct arena *a, const char *path, struct plan **out,
+			 struct err *e); /* refuses a changed file */
 /* Observes again; ERR_CONFLICT saying which of spec, state, observation moved since. */
 must_check int plan_verify(struct engine *en, const struct plan *p, struct err *e);
 const struct value *plan_json(struct arena *a, const struct plan *p); /* cli.md's document */
@@ -119,25 +140,28 @@ struct node_failure {
 struct apply_result {
 	const char *run; /* run id */
 	size_t done, failed, skipped, created, updated, destroyed, configured;
-	bool stopped;		/* by ^C */
-	bool budget_exceeded;	/* by --max-failures */
+	bool stopped;	      /* by ^C */
+	bool budget_exceeded; /* by --max-failures */
 	VEC(struct node_failure *) failures;
 	const struct value *outputs;
 	uint64_t probe_trips, patch_trips;
 };
-/* Takes the lease, settles old intents, walks the plan. -1 for what ended the run itself; failed steps are in the result. */
-must_check int plan_apply(struct engine *en, struct arena *a, const struct plan *p, const char *command, struct apply_result *out,
-			  struct err *e);
+/* Takes the lease, settles old intents, walks the plan. -1 for what ended the run itself; failed
+ * steps are in the result. */
+must_check int plan_apply(struct engine *en, struct arena *a, const struct plan *p,
+			  const char *command, struct apply_result *out, struct err *e);
 
 /* ---- the rest ---- */
 struct settled {
-	const char *addr, *action, *decision; /* "the machine was made: recorded", "never happened: dropped", "still unknown: ..." */
-	bool open; /* could not be settled */
+	const char *addr, *action, *decision; /* "the machine was made: recorded", "never happened:
+						 dropped", "still unknown: ..." */
+	bool open;			      /* could not be settled */
 };
 struct recover_report {
 	VEC(struct settled *) v;
 };
-must_check int engine_recover(struct engine *en, struct arena *a, struct recover_report *out, struct err *e);
+must_check int engine_recover(struct engine *en, struct arena *a, struct recover_report *out,
+			      struct err *e);
 
 struct orphan {
 	const char *provider, *kind, *id, *name, *addr;
@@ -145,14 +169,18 @@ struct orphan {
 struct gc_report {
 	VEC(struct orphan *) v;
 };
-/* Objects that bear our mark and no state knows. Deletes those whose id is in `delete_ids` ("*": all), NULL: only lists. */
-must_check int engine_gc(struct engine *en, struct arena *a, const char *const *delete_ids, struct gc_report *out, struct err *e);
+/* Objects that bear our mark and no state knows. Deletes those whose id is in `delete_ids` ("*":
+ * all), NULL: only lists. */
+must_check int engine_gc(struct engine *en, struct arena *a, const char *const *delete_ids,
+			 struct gc_report *out, struct err *e);
 
 /* How to log in to a recorded node, and an open connection (exec, ssh, copy). */
-must_check int engine_reach(struct engine *en, struct arena *a, const char *node, struct host_opts *out, struct err *e);
+must_check int engine_reach(struct engine *en, struct arena *a, const char *node,
+			    struct host_opts *out, struct err *e);
 
 struct node_status {
-	const char *name, *addr, *pool, *provider, *state; /* "ready", "creating", "tainted", "missing", "not created", "stopped" */
+	const char *name, *addr, *pool, *provider,
+		*state; /* "ready", "creating", "tainted", "missing", "not created", "stopped" */
 	const char *address, *id;
 	int64_t updated_ms;
 };
@@ -163,6 +191,7 @@ struct fleet_status {
 	bool leased;
 	struct lease_holder lease;
 };
-must_check int engine_status(struct engine *en, struct arena *a, bool observe, struct fleet_status *out, struct err *e);
+must_check int engine_status(struct engine *en, struct arena *a, bool observe,
+			     struct fleet_status *out, struct err *e);
 
 #endif

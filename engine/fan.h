@@ -13,7 +13,8 @@ struct fan {
 	struct group **shown; /* set to the group while it works, so that ^C finds it; may be NULL */
 };
 
-/* -1 only if the caller was cancelled. After a cancellation of the group the rest of the items is not begun. */
+/* -1 only if the caller was cancelled. After a cancellation of the group the rest of the items is
+ * not begun. */
 must_check int fan_out(const struct fan *f, struct err *e);
 
 #endif

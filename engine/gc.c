@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects that bear the cluster's mark and that no record and no open intent knows: left by a state that was lost or repaired by hand. Each deletion is
- * journalled like any other.
+ * Objects that bear the cluster's mark and that no record and no open intent knows: left by a state
+ * that was lost or repaired by hand. Each deletion is journalled like any other.
  */
 #include "engine/fan.h"
 #include "engine/make.h"
@@ -75,7 +75,8 @@ static void collect(struct gc *g)
 		const struct seen_list *l = g->obs.lists.v[i];
 		for (size_t k = 0; k < l->seen.v.n; k++) {
 			const struct resource_seen *s = l->seen.v.v[k];
-			if (!s->id || map_get(&g->known_ids, id_key(a, l->provider, l->kind, s->id)))
+			if (!s->id ||
+			    map_get(&g->known_ids, id_key(a, l->provider, l->kind, s->id)))
 				continue;
 			if (s->token && map_getc(&g->known_tokens, s->token))
 				continue;
@@ -100,7 +101,8 @@ static int delete_orphan(struct gc *g, const struct orphan *o, struct err *e)
 	struct value *want = value_map(a);
 	struct engine_provider *ep;
 	struct err journal = { 0 };
-	/* Its own address may be that of a recorded object by now, so the row has one that no record has. */
+	/* Its own address may be that of a recorded object by now, so the row has one that no
+	 * record has. */
 	struct journal_row row = {
 		.addr = arena_printf(a, "%s.%s.%s", o->provider, o->kind, o->id),
 		.action = "delete",
@@ -113,11 +115,15 @@ static int delete_orphan(struct gc *g, const struct orphan *o, struct err *e)
 	if (context_provider(g->w.en, o->provider, &ep, e) || work_intent(&g->w, &row, e))
 		return -1;
 	if (make_gone(g->w.en, ep, want_type(ep->type, o->kind), o->id, e)) {
-		if (e->kind != ERR_CANCELLED && work_settle(&g->w, &row, JOURNAL_FAILED, e, NULL, &journal))
+		if (e->kind != ERR_CANCELLED &&
+		    work_settle(&g->w, &row, JOURNAL_FAILED, e, NULL, &journal))
 			*e = journal;
 		return -1;
 	}
-	return work_settle_gone(&g->w, &row, e) || work_event(&g->w, row.addr, "orphan deleted", NULL, e) ? -1 : 0;
+	return work_settle_gone(&g->w, &row, e) ||
+			       work_event(&g->w, row.addr, "orphan deleted", NULL, e)
+		       ? -1
+		       : 0;
 }
 
 /* Those of the doomed that go in one pass. */
@@ -135,11 +141,13 @@ static void delete_one(void *arg, size_t i)
 
 	if (delete_orphan(g, o, &e) && g->failed.kind == ERR_NONE) {
 		g->failed = e;
-		err_wrap(&g->failed, "deleting %s %s of provider \"%s\"", o->kind, o->id, o->provider);
+		err_wrap(&g->failed, "deleting %s %s of provider \"%s\"", o->kind, o->id,
+			 o->provider);
 	}
 }
 
-/* Machines before networks: in the reverse order of a provider's kinds, each kind wholly before the next. */
+/* Machines before networks: in the reverse order of a provider's kinds, each kind wholly before the
+ * next. */
 static int delete_all(struct gc *g, struct err *e)
 {
 	struct group aux;
@@ -195,7 +203,8 @@ static int find_orphans(struct gc *g, struct err *e)
 	return 0;
 }
 
-int engine_gc(struct engine *en, struct arena *a, const char *const *delete_ids, struct gc_report *out, struct err *e)
+int engine_gc(struct engine *en, struct arena *a, const char *const *delete_ids,
+	      struct gc_report *out, struct err *e)
 {
 	struct apply_result counts = { 0 };
 	struct gc g = { .w = { .en = en, .a = a, .result = &counts }, .out = out };

@@ -33,13 +33,15 @@ static struct adjacency adjacency_make(const struct graph *g)
 	}
 	for (size_t i = 2; i < g->n + 2; i++)
 		d.first[i] += d.first[i - 1];
-	/* first[x + 1] is where x's next edge goes; when all are in, it has become the start of x + 1. */
+	/* first[x + 1] is where x's next edge goes; when all are in, it has become the start of x
+	 * + 1. */
 	for (size_t i = 0; i < g->edges.n; i++)
 		d.to[d.first[g->edges.v[i].before + 1]++] = g->edges.v[i].after;
 	return d;
 }
 
-/* Everything still waiting lies on a cycle or behind one; walking backwards through waiting nodes must meet a node again. */
+/* Everything still waiting lies on a cycle or behind one; walking backwards through waiting nodes
+ * must meet a node again. */
 static void find_cycle(const struct graph *g, const struct adjacency *d, struct graph_list *out)
 {
 	size_t *from = arena_array(g->a, size_t, g->n);

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The private file is OpenSSH's own container (magic, cipher "none", one key), since that is what libssh2, sshd and ssh all read for ed25519. Its fields are SSH
- * strings: a 32-bit length, most significant byte first, then the bytes.
+ * The private file is OpenSSH's own container (magic, cipher "none", one key), since that is what
+ * libssh2, sshd and ssh all read for ed25519. Its fields are SSH strings: a 32-bit length, most
+ * significant byte first, then the bytes.
  */
 #include "engine/keys.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
-#define KEY_TYPE "ssh-ed25519"
+#define KEY_TYPE  "ssh-ed25519"
 #define KEY_BYTES 32
 
 static void put_u32(struct buf *b, uint32_t x)
 {
-	const uint8_t bytes[4] = { (uint8_t)(x >> 24), (uint8_t)(x >> 16), (uint8_t)(x >> 8), (uint8_t)x };
+	const uint8_t bytes[4] = { (uint8_t)(x >> 24), (uint8_t)(x >> 16), (uint8_t)(x >> 8),
+				   (uint8_t)x };
 
 	buf_add(b, bytes, sizeof bytes);
 }
@@ -39,7 +41,8 @@ static int make_raw(struct raw_key *k, struct err *e)
 	size_t n_pub = KEY_BYTES, n_priv = KEY_BYTES;
 	EVP_PKEY *pkey = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
 	bool ok = pkey && EVP_PKEY_get_raw_public_key(pkey, k->pub, &n_pub) == 1 &&
-		  EVP_PKEY_get_raw_private_key(pkey, k->priv, &n_priv) == 1 && n_pub == KEY_BYTES && n_priv == KEY_BYTES;
+		  EVP_PKEY_get_raw_private_key(pkey, k->priv, &n_priv) == 1 && n_pub == KEY_BYTES &&
+		  n_priv == KEY_BYTES;
 
 	EVP_PKEY_free(pkey);
 	return ok ? 0 : err_set(e, ERR_BUG, "OpenSSL could not make an ed25519 key");
@@ -127,12 +130,14 @@ static int make_admin(struct arena *a, const char *dir, const char *path, struct
 		return -1;
 	scrub_register(k.private_text);
 	/* The private file last: once it is there the pair is whole. */
-	if (fs_write_atomic(arena_printf(a, "%s.pub", path), str_of(arena_printf(a, "%s\n", k.public_line)), 0644, e))
+	if (fs_write_atomic(arena_printf(a, "%s.pub", path),
+			    str_of(arena_printf(a, "%s\n", k.public_line)), 0644, e))
 		return -1;
 	return fs_write_atomic(path, k.private_text, 0600, e);
 }
 
-int keys_admin(struct arena *a, const char *state_dir, bool make, const char **private_path, const char **public_line, struct err *e)
+int keys_admin(struct arena *a, const char *state_dir, bool make, const char **private_path,
+	       const char **public_line, struct err *e)
 {
 	const char *dir = fs_join(a, state_dir, "ssh"), *path = fs_join(a, dir, "id_ed25519");
 	struct str text;
@@ -140,7 +145,8 @@ int keys_admin(struct arena *a, const char *state_dir, bool make, const char **p
 	*private_path = path;
 	if (!fs_exists(path)) {
 		if (!make)
-			return err_set(e, ERR_NOT_FOUND, "muster has made no key yet: %s is not there", path);
+			return err_set(e, ERR_NOT_FOUND,
+				       "muster has made no key yet: %s is not there", path);
 		if (make_admin(a, dir, path, e))
 			return err_wrap(e, "making muster's SSH key");
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Why a token is used again: a create that a killed run sent may reach the provider after we have looked and found nothing. Repeating it under the same token makes
- * one object whichever arrives first; under a new token it would make two.
+ * Why a token is used again: a create that a killed run sent may reach the provider after we have
+ * looked and found nothing. Repeating it under the same token makes one object whichever arrives
+ * first; under a new token it would make two.
  */
 #include "engine/make.h"
 
@@ -27,7 +28,13 @@ static int64_t budget(int64_t type_ms, int64_t fallback)
 
 /* ---- asking ---- */
 
-static int find_token(struct engine *en, struct arena *a, const struct engine_provider *ep, const struct resource_type *t,
+/* A kind of object at a provider. */
+struct served {
+	const struct engine_provider *ep;
+	const struct resource_type *t;
+};
+
+static int find_token(struct engine *en, struct arena *a, const struct served *at,
 		      const char *token, struct resource_seen **out, struct err *e)
 {
 	struct retry again = retry_within(FIND_BUDGET_MS);
@@ -35,7 +42,7 @@ static int find_token(struct engine *en, struct arena *a, const struct engine_pr
 	for (;;) {
 		struct err now = { 0 };
 		*out = NULL;
-		if (!t->find(ep->p, a, token, out, &now))
+		if (!at->t->find(at->ep->p, a, token, out, &now))
 			return 0;
 		*e = now;
 		if ((now.kind != ERR_BUSY && now.kind != ERR_TIMEOUT) || !retry_again(&again, e))
@@ -44,7 +51,8 @@ static int find_token(struct engine *en, struct arena *a, const struct engine_pr
 	}
 }
 
-int make_find(struct engine *en, struct arena *a, const struct journal_row *row, struct resource_seen **out, struct err *e)
+int make_find(struct engine *en, struct arena *a, const struct journal_row *row,
+	      struct resource_seen **out, struct err *e)
 {
 	struct engine_provider *ep;
 
@@ -52,11 +60,14 @@ int make_find(struct engine *en, struct arena *a, const struct journal_row *row,
 		return -1;
 	const struct resource_type *t = want_type(ep->type, row->kind);
 	if (!t)
-		return err_set(e, ERR_SPEC, "provider \"%s\" knows no %s in this version", row->provider, row->kind);
-	return find_token(en, a, ep, t, row->token, out, e);
+		return err_set(e, ERR_SPEC, "provider \"%s\" knows no %s in this version",
+			       row->provider, row->kind);
+	struct served at = { ep, t };
+	return find_token(en, a, &at, row->token, out, e);
 }
 
-int make_gone(struct engine *en, const struct engine_provider *ep, const struct resource_type *t, const char *id, struct err *e)
+int make_gone(struct engine *en, const struct engine_provider *ep, const struct resource_type *t,
+	      const char *id, struct err *e)
 {
 	struct retry again = retry_within(budget(t->delete_timeout_ms, DELETE_BUDGET_MS));
 
@@ -89,8 +100,10 @@ struct creation {
 /* The reply was lost: was it made? Asks for a while, since what was made may show late. */
 static int look_up(struct creation *c, struct err *e)
 {
+	struct served at = { c->ep, c->item->type };
+
 	for (int i = 0; i < 4; i++) {
-		if (find_token(c->w->en, c->a, c->ep, c->item->type, c->want.token, &c->seen, e))
+		if (find_token(c->w->en, c->a, &at, c->want.token, &c->seen, e))
 			return -1;
 		if (c->seen || task_sleep(i * 250 + 50, e))
 			return c->seen ? 0 : -1;
@@ -141,8 +154,9 @@ static const struct value *deps_attrs(struct creation *c)
 }
 
 /*
- * Only the public half outlives the step. When an older try may have made the machine, its key counts as well. The private half is marked secret by hand rather than
- * registered with the scrubber, whose work on every line of output would grow with each machine of the fleet.
+ * Only the public half outlives the step. When an older try may have made the machine, its key
+ * counts as well. The private half is marked secret by hand rather than registered with the
+ * scrubber, whose work on every line of output would grow with each machine of the fleet.
  */
 static int add_host_key(struct creation *c, struct err *e)
 {
@@ -217,7 +231,8 @@ static int prepare(struct creation *c, const struct change *ch, struct err *e)
 	return 0;
 }
 
-static int creation_row(struct creation *c, enum resource_status status, struct state_resource **out, struct err *e)
+static int creation_row(struct creation *c, enum resource_status status,
+			struct state_resource **out, struct err *e)
 {
 	struct made m = {
 		.addr = c->item->addr,
@@ -249,12 +264,15 @@ static int settle_older(struct creation *c, struct err *e)
 /* Errors after which the provider says that it made nothing. For others it is asked. */
 static bool made_nothing(enum err_kind k)
 {
-	return k == ERR_QUOTA || k == ERR_CAPACITY || k == ERR_AUTH || k == ERR_SPEC || k == ERR_USAGE || k == ERR_NOT_FOUND;
+	return k == ERR_QUOTA || k == ERR_CAPACITY || k == ERR_AUTH || k == ERR_SPEC ||
+	       k == ERR_USAGE || k == ERR_NOT_FOUND;
 }
 
-/* The create failed for good. Something half-made is recorded as tainted, so that the next plan replaces it. */
+/* The create failed for good. Something half-made is recorded as tainted, so that the next plan
+ * replaces it. */
 static int settle_failure(struct creation *c, const struct err *why, struct err *e)
 {
+	struct served at = { c->ep, c->item->type };
 	struct err look = { 0 };
 	struct state_resource *r = NULL;
 	enum journal_outcome outcome = JOURNAL_FAILED;
@@ -262,7 +280,8 @@ static int settle_failure(struct creation *c, const struct err *why, struct err 
 	if (why->kind == ERR_CANCELLED)
 		return 0; /* the intent stays open: the next run finds out */
 	c->seen = NULL;
-	if (!made_nothing(why->kind) && find_token(c->w->en, c->a, c->ep, c->item->type, c->want.token, &c->seen, &look))
+	if (!made_nothing(why->kind) &&
+	    find_token(c->w->en, c->a, &at, c->want.token, &c->seen, &look))
 		outcome = JOURNAL_UNKNOWN;
 	if (why->kind == ERR_TIMEOUT && !c->seen)
 		outcome = JOURNAL_UNKNOWN; /* stays open: a later try uses the same token */
@@ -294,7 +313,8 @@ int make_create(struct work *w, struct arena *a, const struct change *ch, struct
 	}
 	fault_point("create.done");
 	c.row.request = c.seen->request;
-	if (creation_row(&c, RES_READY, &r, e) || work_settle(w, &c.row, JOURNAL_DONE, NULL, r, e) || settle_older(&c, e) ||
+	if (creation_row(&c, RES_READY, &r, e) ||
+	    work_settle(w, &c.row, JOURNAL_DONE, NULL, r, e) || settle_older(&c, e) ||
 	    work_event(w, ch->addr, "created", NULL, e))
 		return -1;
 	/* What was seen before is not what is there now. */
@@ -306,14 +326,16 @@ int make_create(struct work *w, struct arena *a, const struct change *ch, struct
 
 /* ---- update ---- */
 
-/* Keys that were asked for once and are no more become null: told to the provider, or it would keep them. */
-static const struct value *with_nulls(struct arena *a, const struct resource_type *t, const struct value *want,
-				      const struct value *was)
+/* Keys that were asked for once and are no more become null: told to the provider, or it would keep
+ * them. */
+static const struct value *with_nulls(struct arena *a, const struct resource_type *t,
+				      const struct value *want, const struct value *was)
 {
 	struct value *m = value_merge(a, want, value_map(a), false);
 
 	for (const struct field *f = t->fields; f && f->name; f++)
-		if (!(f->flags & FIELD_COMPUTED) && value_get(was, f->name) && !value_get(want, f->name))
+		if (!(f->flags & FIELD_COMPUTED) && value_get(was, f->name) &&
+		    !value_get(want, f->name))
 			value_set(m, f->name, value_null(a));
 	return m;
 }
@@ -358,8 +380,9 @@ int make_update(struct work *w, struct arena *a, const struct change *ch, struct
 		return -1;
 	fault_point("update.intent");
 	if (call_update(&c, old->id, e)) {
-		if (e->kind != ERR_CANCELLED && (work_settle(w, &c.row, JOURNAL_FAILED, e, NULL, &journal) ||
-						 work_event(w, ch->addr, "update failed", e, &journal)))
+		if (e->kind != ERR_CANCELLED &&
+		    (work_settle(w, &c.row, JOURNAL_FAILED, e, NULL, &journal) ||
+		     work_event(w, ch->addr, "update failed", e, &journal)))
 			*e = journal;
 		return err_on(e, ch->addr, ch->node);
 	}
@@ -371,7 +394,8 @@ int make_update(struct work *w, struct arena *a, const struct change *ch, struct
 	r->created_ms = old->created_ms;
 	if (old->status == RES_TAINTED && old->config_digest)
 		r->status = RES_TAINTED; /* its configuration is still to be mended */
-	if (work_settle(w, &c.row, JOURNAL_DONE, NULL, r, e) || work_event(w, ch->addr, "updated", NULL, e))
+	if (work_settle(w, &c.row, JOURNAL_DONE, NULL, r, e) ||
+	    work_event(w, ch->addr, "updated", NULL, e))
 		return -1;
 	map_put(&w->en->seen, str_of(r->addr), NULL);
 	w->result->updated++;
@@ -383,7 +407,9 @@ int make_update(struct work *w, struct arena *a, const struct change *ch, struct
 int make_delete(struct work *w, struct arena *a, const struct change *ch, struct err *e)
 {
 	const struct state_resource *old = work_recorded(w, ch->addr);
-	struct journal_row row = { .addr = ch->addr, .action = "delete", .provider = ch->provider, .kind = ch->kind };
+	struct journal_row row = {
+		.addr = ch->addr, .action = "delete", .provider = ch->provider, .kind = ch->kind
+	};
 	struct engine_provider *ep;
 	struct err journal = { 0 };
 	struct value *want = value_map(a);
@@ -394,7 +420,8 @@ int make_delete(struct work *w, struct arena *a, const struct change *ch, struct
 		return -1;
 	const struct resource_type *t = want_type(ep->type, old->kind);
 	if (!t)
-		return err_set(e, ERR_SPEC, "provider \"%s\" knows no %s in this version", old->provider, old->kind);
+		return err_set(e, ERR_SPEC, "provider \"%s\" knows no %s in this version",
+			       old->provider, old->kind);
 	row.token = old->token;
 	if (old->id)
 		value_set(want, "id", value_cstr(a, old->id));
@@ -403,8 +430,9 @@ int make_delete(struct work *w, struct arena *a, const struct change *ch, struct
 		return -1;
 	fault_point("delete.intent");
 	if (old->id && make_gone(w->en, ep, t, old->id, e)) {
-		if (e->kind != ERR_CANCELLED && (work_settle(w, &row, JOURNAL_FAILED, e, NULL, &journal) ||
-						 work_event(w, ch->addr, "delete failed", e, &journal)))
+		if (e->kind != ERR_CANCELLED &&
+		    (work_settle(w, &row, JOURNAL_FAILED, e, NULL, &journal) ||
+		     work_event(w, ch->addr, "delete failed", e, &journal)))
 			*e = journal;
 		return err_on(e, ch->addr, ch->node);
 	}
@@ -447,7 +475,8 @@ int make_forget(struct work *w, struct arena *a, const struct change *ch, struct
 		return -1;
 	if (!work_recorded(w, ch->addr))
 		return 0;
-	if (state_resource_del(w->commit.state, ch->addr, e) || work_event(w, ch->addr, "forgotten", NULL, e))
+	if (state_resource_del(w->commit.state, ch->addr, e) ||
+	    work_event(w, ch->addr, "forgotten", NULL, e))
 		return -1;
 	map_put(&w->recorded, str_of(ch->addr), NULL);
 	return 0;

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * engine/make.h - steps on objects: create, update, delete, forget. Each is intent, act, outcome, with the one policy of repetition:
- * BUSY is tried again within the type's time; a lost reply is looked up by its token before anything is repeated.
+ * engine/make.h - steps on objects: create, update, delete, forget. Each is intent, act, outcome,
+ * with the one policy of repetition: BUSY is tried again within the type's time; a lost reply is
+ * looked up by its token before anything is repeated.
  */
 #ifndef MUSTER_ENGINE_MAKE_H
 #define MUSTER_ENGINE_MAKE_H
 
 #include "engine/work.h"
 
-/* a: the step's arena. On -1 the journal has been settled as well as it could be, unless the error is the journal's own. */
+/* a: the step's arena. On -1 the journal has been settled as well as it could be, unless the error
+ * is the journal's own. */
 must_check int make_create(struct work *w, struct arena *a, const struct change *c, struct err *e);
 must_check int make_update(struct work *w, struct arena *a, const struct change *c, struct err *e);
 must_check int make_delete(struct work *w, struct arena *a, const struct change *c, struct err *e);
 must_check int make_forget(struct work *w, struct arena *a, const struct change *c, struct err *e);
 /* Until it is gone, within the type's time; an absent object is success. Also for recover and gc. */
-must_check int make_gone(struct engine *en, const struct engine_provider *ep, const struct resource_type *t, const char *id,
-			 struct err *e);
+must_check int make_gone(struct engine *en, const struct engine_provider *ep,
+			 const struct resource_type *t, const char *id, struct err *e);
 /* find, asked again while the provider is busy. */
-must_check int make_find(struct engine *en, struct arena *a, const struct journal_row *row, struct resource_seen **out,
-			 struct err *e);
+must_check int make_find(struct engine *en, struct arena *a, const struct journal_row *row,
+			 struct resource_seen **out, struct err *e);
 
 #endif

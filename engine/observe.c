@@ -13,12 +13,14 @@ struct seen_list *observe_list(const struct observation *o, const char *provider
 {
 	/* Few lists, many questions: comparing beats making a key. */
 	for (size_t i = 0; i < o->lists.n; i++)
-		if (strcmp(o->lists.v[i]->provider, provider) == 0 && strcmp(o->lists.v[i]->kind, kind) == 0)
+		if (strcmp(o->lists.v[i]->provider, provider) == 0 &&
+		    strcmp(o->lists.v[i]->kind, kind) == 0)
 			return o->lists.v[i];
 	return NULL;
 }
 
-int observe_need(struct engine *en, struct arena *a, struct observation *o, const char *provider, const char *kind, struct err *e)
+int observe_need(struct engine *en, struct arena *a, struct observation *o, const char *provider,
+		 const char *kind, struct err *e)
 {
 	struct engine_provider *ep;
 
@@ -32,7 +34,8 @@ int observe_need(struct engine *en, struct arena *a, struct observation *o, cons
 	l->ep = ep;
 	l->type = want_type(ep->type, kind);
 	if (!l->type)
-		return err_set(e, ERR_SPEC, "provider \"%s\" knows no %s in this version", provider, kind);
+		return err_set(e, ERR_SPEC, "provider \"%s\" knows no %s in this version", provider,
+			       kind);
 	VEC_ADD(a, &o->lists) = l;
 	return 0;
 }
@@ -71,11 +74,14 @@ static void list_one(void *arg, size_t i)
 			return;
 		}
 		l->err = now;
-		if ((now.kind != ERR_BUSY && now.kind != ERR_TIMEOUT) || !retry_again(&again, &l->err)) {
+		if ((now.kind != ERR_BUSY && now.kind != ERR_TIMEOUT) ||
+		    !retry_again(&again, &l->err)) {
 			l->failed = true;
 			return;
 		}
-		struct engine_event ev = { .type = "retry", .text = "the list was refused for now", .err = &now };
+		struct engine_event ev = { .type = "retry",
+					   .text = "the list was refused for now",
+					   .err = &now };
 		context_emit(r->en, &ev);
 	}
 }
@@ -119,7 +125,8 @@ struct resource_seen *observe_find(const struct seen_list *l, const char *id, co
 
 static int by_id(const void *x, const void *y)
 {
-	const struct resource_seen *a = *(struct resource_seen *const *)x, *b = *(struct resource_seen *const *)y;
+	const struct resource_seen *a = *(struct resource_seen *const *)x,
+				   *b = *(struct resource_seen *const *)y;
 
 	return strcmp(a->id ? a->id : "", b->id ? b->id : "");
 }
@@ -134,7 +141,8 @@ void observe_digest(struct arena *a, const struct observation *o, struct buf *b)
 		qsort(v, l->seen.v.n, sizeof *v, by_id);
 		buf_addf(b, "%s %s\n", l->provider, l->kind);
 		for (size_t k = 0; k < l->seen.v.n; k++) {
-			buf_addf(b, "%s %s ", v[k]->id ? v[k]->id : "", v[k]->status ? v[k]->status : "");
+			buf_addf(b, "%s %s ", v[k]->id ? v[k]->id : "",
+				 v[k]->status ? v[k]->status : "");
 			for (const struct field *f = l->type->fields; f && f->name; f++) {
 				const struct value *x = value_get(v[k]->attrs, f->name);
 				if (f->flags & FIELD_COMPUTED || !x)

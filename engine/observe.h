@@ -21,10 +21,12 @@ struct observation {
 };
 
 /* That provider's objects of that kind will be listed. Twice is harmless. */
-must_check int observe_need(struct engine *en, struct arena *a, struct observation *o, const char *provider, const char *kind,
-			    struct err *e);
-must_check int observe_run(struct engine *en, struct arena *a, struct observation *o, struct err *e);
-struct seen_list *observe_list(const struct observation *o, const char *provider, const char *kind); /* NULL: not listed */
+must_check int observe_need(struct engine *en, struct arena *a, struct observation *o,
+			    const char *provider, const char *kind, struct err *e);
+must_check int observe_run(struct engine *en, struct arena *a, struct observation *o,
+			   struct err *e);
+struct seen_list *observe_list(const struct observation *o, const char *provider,
+			       const char *kind); /* NULL: not listed */
 /* By id, else by token; NULL: not there. */
 struct resource_seen *observe_find(const struct seen_list *l, const char *id, const char *token);
 /* Adds everything seen, in an order of its own, to the text of a digest. */

@@ -4,7 +4,8 @@
 #include "engine/world.h"
 #include "templates/templates.h"
 
-static const struct value *node_value(struct arena *a, const struct node *n, const struct value *attrs)
+static const struct value *node_value(struct arena *a, const struct node *n,
+				      const struct value *attrs)
 {
 	struct value *own = value_map(a);
 	const char *address = world_address(attrs);
@@ -35,7 +36,8 @@ static const struct value *nodes_value(struct engine *en, struct arena *a, const
 	return pools;
 }
 
-int outputs_make(struct engine *en, struct arena *a, const struct map *attrs, const struct value **out, struct err *e)
+int outputs_make(struct engine *en, struct arena *a, const struct map *attrs,
+		 const struct value **out, struct err *e)
 {
 	const struct spec *s = en->o.spec;
 	struct value *ours = value_map(a);
@@ -48,5 +50,7 @@ int outputs_make(struct engine *en, struct arena *a, const struct map *attrs, co
 	struct scope vars = { .vars = s->vars };
 	struct scope extra = { .outer = &vars, .vars = en->o.extra_vars };
 	struct scope scope = { .outer = &extra, .vars = ours };
-	return template_render_value(a, s->outputs, &scope, TEMPLATE_NATIVE | TEMPLATE_LAZY, out, e) ? err_wrap(e, "outputs") : 0;
+	return template_render_value(a, s->outputs, &scope, TEMPLATE_NATIVE | TEMPLATE_LAZY, out, e)
+		       ? err_wrap(e, "outputs")
+		       : 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A change of one resource may force others: what depends on something that is replaced is replaced too. So resources are walked in dependency order
- * (over what is wanted and what was recorded), forcing as they go; the reverse of the same order is the order of deletion.
+ * A change of one resource may force others: what depends on something that is replaced is replaced
+ * too. So resources are walked in dependency order (over what is wanted and what was recorded),
+ * forcing as they go; the reverse of the same order is the order of deletion.
  */
 #include "engine/plan.h"
 
@@ -16,7 +17,7 @@ struct entry {
 struct builder {
 	struct arena *a;
 	struct plan_source *s;
-	struct map by_addr;	/* addr -> resource index + 1 */
+	struct map by_addr;	 /* addr -> resource index + 1 */
 	struct graph_list order; /* resources, each after what it depends on */
 	VEC(struct entry) entries;
 	size_t *change_at, *config_at; /* resource -> place in plan.changes + 1 */
@@ -31,7 +32,8 @@ static bool resource_at(const struct builder *b, const char *addr, size_t *out)
 	return x != 0;
 }
 
-static void add_edges(const struct builder *b, struct graph *g, const struct diff_deps *deps, size_t i)
+static void add_edges(const struct builder *b, struct graph *g, const struct diff_deps *deps,
+		      size_t i)
 {
 	size_t dep;
 
@@ -61,7 +63,8 @@ static int order_resources(struct builder *b, struct err *e)
 	buf_init(&text, 512);
 	for (size_t i = 0; i < b->order.v.n; i++)
 		buf_addf(&text, "%s -> ", s->v.v[b->order.v.v[i]]->in.addr);
-	return err_set(e, ERR_SPEC, "resources depend on each other: %s%s", text.p, s->v.v[b->order.v.v[0]]->in.addr);
+	return err_set(e, ERR_SPEC, "resources depend on each other: %s%s", text.p,
+		       s->v.v[b->order.v.v[0]]->in.addr);
 }
 
 static void force_by_deps(struct builder *b, struct plan_resource *r)
@@ -89,7 +92,8 @@ static bool makes(const struct change *c)
 
 static bool unmakes(const struct change *c)
 {
-	return c && (c->action == CHANGE_DELETE || c->action == CHANGE_REPLACE || c->action == CHANGE_FORGET);
+	return c && (c->action == CHANGE_DELETE || c->action == CHANGE_REPLACE ||
+		     c->action == CHANGE_FORGET);
 }
 
 static void diff_all(struct builder *b)
@@ -98,7 +102,8 @@ static void diff_all(struct builder *b)
 		struct plan_resource *r = b->s->v.v[b->order.v.v[i]];
 		diff_resource(b->a, &r->in, &r->res);
 		force_by_deps(b, r);
-		if (r->res.change && b->s->mode == PLAN_DESTROY && r->res.change->action == CHANGE_DELETE)
+		if (r->res.change && b->s->mode == PLAN_DESTROY &&
+		    r->res.change->action == CHANGE_DELETE)
 			r->res.change->reason = "destroy";
 		if (!r->in.want)
 			continue;
@@ -119,17 +124,20 @@ static void select_all(struct builder *b)
 
 	for (size_t i = 0; i < b->s->v.n; i++)
 		b->s->v.v[i]->kept = chosen(b->s, b->s->v.v[i]);
-	for (size_t i = b->order.v.n; i-- > 0;) { /* dependents first: needs travel down to what they depend on */
+	for (size_t i = b->order.v.n;
+	     i-- > 0;) { /* dependents first: needs travel down to what they depend on */
 		struct plan_resource *r = b->s->v.v[b->order.v.v[i]];
 		for (size_t k = 0; r->kept && makes(r->res.change) && k < r->in.want_deps.v.n; k++)
-			if (resource_at(b, r->in.want_deps.v.v[k], &dep) && makes(b->s->v.v[dep]->res.change))
+			if (resource_at(b, r->in.want_deps.v.v[k], &dep) &&
+			    makes(b->s->v.v[dep]->res.change))
 				b->s->v.v[dep]->kept = true;
 	}
-	for (size_t i = 0; i < b->order.v.n; i++) { /* what is deleted takes along what stands on it */
+	for (size_t i = 0; i < b->order.v.n;
+	     i++) { /* what is deleted takes along what stands on it */
 		struct plan_resource *r = b->s->v.v[b->order.v.v[i]];
 		for (size_t k = 0; unmakes(r->res.change) && k < r->in.recorded_deps.v.n; k++)
-			if (resource_at(b, r->in.recorded_deps.v.v[k], &dep) && b->s->v.v[dep]->kept &&
-			    unmakes(b->s->v.v[dep]->res.change))
+			if (resource_at(b, r->in.recorded_deps.v.v[k], &dep) &&
+			    b->s->v.v[dep]->kept && unmakes(b->s->v.v[dep]->res.change))
 				r->kept = true;
 	}
 }
@@ -154,7 +162,8 @@ static void list_entries(struct builder *b)
 			bool replace = makes(c) && unmakes(c);
 			if (!r->kept)
 				continue;
-			if ((pass == 0 && replace) || (pass == 1 && c && !replace && (makes(c) || !unmakes(c))))
+			if ((pass == 0 && replace) ||
+			    (pass == 1 && c && !replace && (makes(c) || !unmakes(c))))
 				add_entry(b, r->res.change, b->order.v.v[i]);
 			if (pass == 2 && r->cfg.change)
 				add_entry(b, r->cfg.change, b->order.v.v[i]);
@@ -171,7 +180,8 @@ static void note_place(struct builder *b, size_t at)
 		b->change_at[en->resource] = at + 1;
 }
 
-/* What must be made before entry i: its resource's own change for a configuration, else what the resource depends on. */
+/* What must be made before entry i: its resource's own change for a configuration, else what the
+ * resource depends on. */
 static void make_deps(const struct builder *b, const struct entry *en, struct graph_list *out)
 {
 	size_t dep;
@@ -242,8 +252,8 @@ static void shape(struct arena *a, struct change *c)
 	char hex[SHA256_HEX];
 
 	buf_init(&b, BUF_MAX_DEFAULT);
-	buf_addf(&b, "%d %d %s %s %s %s\n", c->action, c->cause, c->kind, c->provider ? c->provider : "", c->pool ? c->pool : "",
-		 c->reason);
+	buf_addf(&b, "%d %d %s %s %s %s\n", c->action, c->cause, c->kind,
+		 c->provider ? c->provider : "", c->pool ? c->pool : "", c->reason);
 	for (size_t i = 0; i < c->fields.n; i++) {
 		const struct field_change *f = &c->fields.v[i];
 		buf_addf(&b, "%s %d %d ", f->path, f->forces_replace, f->cause);
@@ -305,8 +315,8 @@ void plan_digest(struct arena *a, const struct plan *p, char out[SHA256_HEX])
 	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, (size_t)1 << 30);
-	buf_addf(&b, "%s\n%s\n%s\n%lld\n%d%d\n", p->cluster, p->spec_digest, p->observed_digest, (long long)p->state_serial,
-		 p->is_destroy, p->is_refresh);
+	buf_addf(&b, "%s\n%s\n%s\n%lld\n%d%d\n", p->cluster, p->spec_digest, p->observed_digest,
+		 (long long)p->state_serial, p->is_destroy, p->is_refresh);
 	for (size_t i = 0; i < p->changes.n; i++) {
 		json_write(&b, change_value(a, p->changes.v[i]), JSON_SORT);
 		buf_addc(&b, '\n');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * engine/plan.h - the differences of all resources, put together: what forces what, the order, the edges, the shapes, the counts, the digest.
- * Pure and linear: 10,000 nodes take well under a second.
+ * engine/plan.h - the differences of all resources, put together: what forces what, the order, the
+ * edges, the shapes, the counts, the digest. Pure and linear: 10,000 nodes take well under a second.
  */
 #ifndef MUSTER_ENGINE_PLAN_H
 #define MUSTER_ENGINE_PLAN_H
@@ -31,7 +31,8 @@ struct plan_source {
 must_check int plan_build(struct arena *a, struct plan_source *s, struct plan **out, struct err *e);
 /* Digest of what a plan decides and what it rests on: changes, spec, state, observation. */
 void plan_digest(struct arena *a, const struct plan *p, char out[SHA256_HEX]);
-/* Every change of `fresh` is among those of `approved` (same address and action): it does no more than was agreed to. */
+/* Every change of `fresh` is among those of `approved` (same address and action): it does no more
+ * than was agreed to. */
 bool plan_covers(struct arena *a, const struct plan *approved, const struct plan *fresh);
 
 #endif

@@ -147,7 +147,8 @@ const struct value *plan_json(struct arena *a, const struct plan *p)
 		struct value *d = value_map(a);
 		set_text(a, d, "severity", "warning");
 		set_text(a, d, "node", p->unreachable.v[i]);
-		set_text(a, d, "summary", "the node could not be reached: its configuration was not compared");
+		set_text(a, d, "summary",
+			 "the node could not be reached: its configuration was not compared");
 		value_add(a, diagnostics, d);
 	}
 	value_set(m, "diagnostics", diagnostics);
@@ -198,12 +199,14 @@ static int read_field(struct arena *a, const struct value *v, struct field_chang
 }
 
 /* Bounded by the file's own size; an index outside the plan would be used later to address memory. */
-static int read_indices(struct arena *a, const struct value *l, struct graph_list *out, struct err *e)
+static int read_indices(struct arena *a, const struct value *l, struct graph_list *out,
+			struct err *e)
 {
 	for (size_t i = 0; l && l->kind == V_LIST && i < l->list.n; i++) {
 		const struct value *x = l->list.v[i];
 		if (x->kind != V_INT || x->i < 0 || x->i > PLAN_MAX_CHANGES)
-			return err_set(e, ERR_CONFLICT, "an edge of a change is not a number of a change");
+			return err_set(e, ERR_CONFLICT,
+				       "an edge of a change is not a number of a change");
 		VEC_ADD(a, &out->v) = (size_t)x->i;
 	}
 	return 0;
@@ -224,7 +227,8 @@ static int read_edges(struct arena *a, const struct value *v, struct change *c, 
 {
 	struct graph_list deps = { 0 }, undone = { 0 };
 
-	if (read_indices(a, value_get(v, "deps"), &deps, e) || read_indices(a, value_get(v, "undone_first"), &undone, e))
+	if (read_indices(a, value_get(v, "deps"), &deps, e) ||
+	    read_indices(a, value_get(v, "undone_first"), &undone, e))
 		return -1;
 	for (size_t i = 0; i < deps.v.n; i++)
 		VEC_ADD(a, &c->deps) = deps.v.v[i];
@@ -260,8 +264,10 @@ int change_read(struct arena *a, const struct value *v, struct change **out, str
 		if (unknown->list.v[i]->kind == V_STR)
 			VEC_ADD(a, &c->unknown) = str_cstr(a, unknown->list.v[i]->s);
 	for (size_t i = 0; fx && fx->kind == V_LIST && i < fx->list.n; i++) {
-		c->effect_drain |= fx->list.v[i]->kind == V_STR && str_eqc(fx->list.v[i]->s, "drain");
-		c->effect_reboot |= fx->list.v[i]->kind == V_STR && str_eqc(fx->list.v[i]->s, "reboot");
+		c->effect_drain |= fx->list.v[i]->kind == V_STR &&
+				   str_eqc(fx->list.v[i]->s, "drain");
+		c->effect_reboot |= fx->list.v[i]->kind == V_STR &&
+				    str_eqc(fx->list.v[i]->s, "reboot");
 	}
 	if (read_fields(a, value_get(v, "fields"), c, e) || read_edges(a, v, c, e))
 		return -1;
@@ -300,7 +306,8 @@ static int read_changes(struct arena *a, const struct value *v, struct plan *p, 
 		for (size_t k = 0; k < c->deps.n + c->undone_first.n; k++) {
 			size_t x = k < c->deps.n ? c->deps.v[k] : c->undone_first.v[k - c->deps.n];
 			if (x >= p->changes.n || x == i)
-				return err_set(e, ERR_CONFLICT, "an edge of %s leads nowhere", c->addr);
+				return err_set(e, ERR_CONFLICT, "an edge of %s leads nowhere",
+					       c->addr);
 		}
 	}
 	return 0;
@@ -309,7 +316,8 @@ static int read_changes(struct arena *a, const struct value *v, struct plan *p, 
 int plan_read(struct arena *a, const struct value *v, struct plan **out, struct err *e)
 {
 	struct plan *p = arena_obj(a, struct plan);
-	const struct value *sum = value_get(v, "summary"), *un = value_get(v, "unreachable"), *probed = value_get(v, "probed");
+	const struct value *sum = value_get(v, "summary"), *un = value_get(v, "unreachable"),
+			   *probed = value_get(v, "probed");
 
 	p->cluster = get_text(a, v, "cluster");
 	p->is_destroy = value_get_bool(v, "destroy", false);
@@ -330,7 +338,8 @@ int plan_read(struct arena *a, const struct value *v, struct plan **out, struct 
 	p->probed_nodes = p->probed.n;
 	if (!p->cluster)
 		return err_set(e, ERR_CONFLICT, "it names no cluster");
-	if (copy_digest(v, "spec_digest", p->spec_digest, e) || copy_digest(v, "observed_digest", p->observed_digest, e) ||
+	if (copy_digest(v, "spec_digest", p->spec_digest, e) ||
+	    copy_digest(v, "observed_digest", p->observed_digest, e) ||
 	    copy_digest(v, "digest", p->digest, e) || read_changes(a, v, p, e))
 		return -1;
 	*out = p;

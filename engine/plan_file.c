@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A plan in a file: JSON with a digest over its canonical form, so that an edited or cut file is refused. What is applied later comes from the spec, not from the
- * file (the plan's own digests say that both are still the same), so secrets are not in it, only "(sensitive)".
+ * A plan in a file: JSON with a digest over its canonical form, so that an edited or cut file is
+ * refused. What is applied later comes from the spec, not from the file (the plan's own digests say
+ * that both are still the same), so secrets are not in it, only "(sensitive)".
  */
 #include "engine/plan_doc.h"
 
@@ -24,7 +25,8 @@ int plan_save(const struct plan *p, const char *path, struct err *e)
 	char hex[SHA256_HEX];
 	struct value *plan = plan_value(a, p), *doc = value_map(a);
 
-	/* The digest is taken over what will be read back, where a secret has become its text "(sensitive)". */
+	/* The digest is taken over what will be read back, where a secret has become its text
+	 * "(sensitive)". */
 	digest_of(plan, hex);
 	value_set(doc, "format", value_int(a, PLAN_FORMAT));
 	value_set(doc, "sha256", value_cstr(a, hex));

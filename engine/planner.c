@@ -19,7 +19,8 @@ struct planner {
 	struct err cancelled;
 };
 
-static int seal(void *arg, struct arena *a, const struct value *v, const struct value **out, struct err *e)
+static int seal(void *arg, struct arena *a, const struct value *v, const struct value **out,
+		struct err *e)
 {
 	struct engine *en = arg;
 
@@ -71,7 +72,8 @@ static int read_record(struct planner *p, struct err *e)
 
 	if (st && state_snapshot_begin(st, e))
 		return -1;
-	int rc = context_serial(p->en, &p->scene.src.state_serial, e) || context_resources(p->en, p->a, &p->scene.recorded, e) ||
+	int rc = context_serial(p->en, &p->scene.src.state_serial, e) ||
+		 context_resources(p->en, p->a, &p->scene.recorded, e) ||
 		 context_intents(p->en, p->a, &p->scene.intents, e) || fleet_moved(p, e);
 	if (st)
 		state_snapshot_end(st);
@@ -173,7 +175,8 @@ static void digest_probes(struct planner *p, struct buf *b)
 {
 	for (size_t i = 0; i < p->probes.n; i++) {
 		const struct node_probe *probe = &p->probes.v[i]->probe;
-		buf_addf(b, "%s %d %d\n", p->probes.v[i]->pr->in.addr, probe->unreachable, probe->failed);
+		buf_addf(b, "%s %d %d\n", p->probes.v[i]->pr->in.addr, probe->unreachable,
+			 probe->failed);
 		for (size_t k = 0; k < probe->fields.n; k++) {
 			const struct field_change *f = &probe->fields.v[k];
 			buf_addf(b, "%s ", f->path);
@@ -216,7 +219,8 @@ static int add_outputs(struct planner *p, struct plan *plan, struct err *e)
 		const struct change *c = s->pr->res.change;
 		bool moves = c && c->action != CHANGE_UPDATE;
 		if (s->recorded && !moves)
-			map_put(&attrs, str_of(s->recorded->addr), (void *)(s->seen ? s->seen->attrs : s->recorded->attrs));
+			map_put(&attrs, str_of(s->recorded->addr),
+				(void *)(s->seen ? s->seen->attrs : s->recorded->attrs));
 	}
 	return plan->is_destroy ? 0 : outputs_make(p->en, p->a, &attrs, &plan->outputs, e);
 }
@@ -230,7 +234,8 @@ static void keep_seen(struct planner *p)
 	}
 }
 
-int planner_run(struct engine *en, struct arena *a, const struct planner_ask *ask, struct plan **out, struct err *e)
+int planner_run(struct engine *en, struct arena *a, const struct planner_ask *ask,
+		struct plan **out, struct err *e)
 {
 	struct planner p = { .en = en, .a = a, .ask = ask };
 	struct scene *s = &p.scene;
@@ -259,7 +264,8 @@ int planner_run(struct engine *en, struct arena *a, const struct planner_ask *as
 
 /* ---- engine.h ---- */
 
-int plan_make(struct engine *en, struct arena *a, enum plan_mode mode, struct plan **out, struct err *e)
+int plan_make(struct engine *en, struct arena *a, enum plan_mode mode, struct plan **out,
+	      struct err *e)
 {
 	struct planner_ask ask = { .mode = mode, .no_refresh = en->o.no_refresh };
 
@@ -278,7 +284,8 @@ static int check_static(struct engine *en, const struct plan *p, struct err *e)
 	int64_t serial;
 
 	if (strcmp(p->cluster, en->o.cluster) != 0)
-		return err_set(e, ERR_CONFLICT, "the plan is for cluster \"%s\", this is \"%s\"", p->cluster, en->o.cluster);
+		return err_set(e, ERR_CONFLICT, "the plan is for cluster \"%s\", this is \"%s\"",
+			       p->cluster, en->o.cluster);
 	if (pool_config_spec_digest(en, spec, e) || context_serial(en, &serial, e))
 		return -1;
 	if (strcmp(spec, p->spec_digest) != 0)
@@ -292,7 +299,9 @@ int plan_verify(struct engine *en, const struct plan *p, struct err *e)
 {
 	scoped(arena_freep) struct arena *a = arena_new("plan verify");
 	struct planner_ask ask = {
-		.mode = p->is_destroy ? PLAN_DESTROY : p->is_refresh ? PLAN_REFRESH_ONLY : PLAN_APPLY,
+		.mode = p->is_destroy	? PLAN_DESTROY
+			: p->is_refresh ? PLAN_REFRESH_ONLY
+					: PLAN_APPLY,
 		.no_refresh = p->observed_digest[0] == '\0',
 	};
 	struct map probed;

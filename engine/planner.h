@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * engine/planner.h - gathers what a plan rests on (want, record, journal, observation, probes) and hands it to the pure part (plan.h).
+ * engine/planner.h - gathers what a plan rests on (want, record, journal, observation, probes) and
+ * hands it to the pure part (plan.h).
  *
  * plan_make and plan_verify of engine.h are here; apply asks again through planner_run.
  */
@@ -16,7 +17,8 @@ struct planner_ask {
 	const struct map *probe_only; /* node names; NULL: all that are selected */
 };
 
-must_check int planner_run(struct engine *en, struct arena *a, const struct planner_ask *ask, struct plan **out, struct err *e);
+must_check int planner_run(struct engine *en, struct arena *a, const struct planner_ask *ask,
+			   struct plan **out, struct err *e);
 must_check int planner_want(struct engine *en, struct arena *a, struct want *out, struct err *e);
 void planner_fleet_digest(struct engine *en, char out[SHA256_HEX]); /* who is in the fleet */
 

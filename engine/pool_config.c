@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The digest says whether a node has been given what the spec says now. Variables count unevaluated, as they are written: what they evaluate to on a node is the
- * probe's business. A secret counts by its keyed digest, so that a changed secret is noticed and none is kept.
+ * The digest says whether a node has been given what the spec says now. Variables count
+ * unevaluated, as they are written: what they evaluate to on a node is the probe's business. A
+ * secret counts by its keyed digest, so that a changed secret is noticed and none is kept.
  */
 #include "engine/pool_config.h"
 
@@ -43,7 +44,8 @@ static int load(struct engine *en, const struct spec_pool *p, struct pool_config
 		VEC_ADD(en->a, &c->playbooks) = pb;
 	}
 	for (size_t i = 0; i < p->playbooks.items.n; i++) {
-		const char *path = fs_join(en->a, en->o.spec->dir, str_cstr(en->a, p->playbooks.items.v[i]));
+		const char *path = fs_join(en->a, en->o.spec->dir,
+					   str_cstr(en->a, p->playbooks.items.v[i]));
 		struct playbook_paths paths = { .dir = fs_dirname(en->a, path), .roles = roles };
 		if (playbook_load(en->a, path, &paths, &pb, &errs))
 			return first_of(&errs, pool, e);
@@ -77,13 +79,15 @@ static int digest(struct engine *en, const struct node *n, struct pool_config *c
 		if (add_sealed(en, &b, roles[i].vars, e))
 			return -1;
 	}
-	if (add_sealed(en, &b, n->vars, e) || add_sealed(en, &b, en->o.extra_vars, e) || buf_check(&b, e))
+	if (add_sealed(en, &b, n->vars, e) || add_sealed(en, &b, en->o.extra_vars, e) ||
+	    buf_check(&b, e))
 		return -1;
 	sha256_hex(buf_str(&b), c->digest);
 	return 0;
 }
 
-int pool_config_get(struct engine *en, const struct node *n, const struct pool_config **out, struct err *e)
+int pool_config_get(struct engine *en, const struct node *n, const struct pool_config **out,
+		    struct err *e)
 {
 	const struct spec_pool *p = n->pool;
 

@@ -3,7 +3,8 @@
 
 #include "engine/world.h"
 
-int probe_run_host(struct engine *en, struct arena *a, const struct node *n, struct host *conn, struct run_host *out, struct err *e)
+int probe_run_host(struct engine *en, struct arena *a, const struct node *n, struct host *conn,
+		   struct run_host *out, struct err *e)
 {
 	*out = (struct run_host){
 		.name = n->name,
@@ -42,13 +43,15 @@ static void add_result(struct arena *a, const struct run_result *r, struct node_
 			add_task(a, t, out);
 		} else if (t->status == TASK_FAILED && !t->ignored) {
 			out->failed = true;
-			VEC_ADD(a, &out->notes) =
-				arena_printf(a, "%s: %s", t->task ? t->task : t->module, t->msg ? t->msg : "failed");
+			VEC_ADD(a, &out->notes) = arena_printf(a, "%s: %s",
+							       t->task ? t->task : t->module,
+							       t->msg ? t->msg : "failed");
 		}
 	}
 }
 
-static int run_all(struct engine *en, struct arena *a, const struct node *n, struct host *conn, struct node_probe *out, struct err *e)
+static int run_all(struct engine *en, struct arena *a, const struct node *n, struct host *conn,
+		   struct node_probe *out, struct err *e)
 {
 	const struct pool_config *c;
 	struct run_host rh;
@@ -77,8 +80,8 @@ static int run_all(struct engine *en, struct arena *a, const struct node *n, str
 	return 0;
 }
 
-int probe_node(struct engine *en, struct arena *a, const struct node *n, const struct reach_node *rn, struct node_probe *out,
-	       struct err *e)
+int probe_node(struct engine *en, struct arena *a, const struct node *n,
+	       const struct reach_node *rn, struct node_probe *out, struct err *e)
 {
 	struct host *conn = NULL;
 	struct err now = { 0 };
@@ -98,7 +101,8 @@ int probe_node(struct engine *en, struct arena *a, const struct node *n, const s
 		return -1;
 	}
 	out->err = now;
-	bool lost = !reached || now.kind == ERR_IO || now.kind == ERR_TIMEOUT || now.kind == ERR_AUTH;
+	bool lost = !reached || now.kind == ERR_IO || now.kind == ERR_TIMEOUT ||
+		    now.kind == ERR_AUTH;
 	out->unreachable = lost;
 	out->failed = !lost;
 	if (!lost)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Machines that muster made are reached with muster's own key and the host key that it knows from their making; the user's ssh_config must not
- * reroute them, so it is not read unless the spec names one. Machines that exist are the user's: their ssh_config, agent and known_hosts count.
+ * Machines that muster made are reached with muster's own key and the host key that it knows from
+ * their making; the user's ssh_config must not reroute them, so it is not read unless the spec
+ * names one. Machines that exist are the user's: their ssh_config, agent and known_hosts count.
  */
 #include "engine/reach.h"
 
@@ -10,7 +11,8 @@
 #include "engine/keys.h"
 #include "engine/retry.h"
 
-static void set_user_port(struct engine *en, struct arena *a, const struct spec_ssh *s, struct ssh_target *t)
+static void set_user_port(struct engine *en, struct arena *a, const struct spec_ssh *s,
+			  struct ssh_target *t)
 {
 	const struct ssh_target *d = en->o.ssh_defaults;
 
@@ -24,7 +26,8 @@ static void set_user_port(struct engine *en, struct arena *a, const struct spec_
 		t->port = (int)s->port;
 }
 
-static void set_common(struct engine *en, struct arena *a, const struct spec_ssh *s, struct ssh_target *t)
+static void set_common(struct engine *en, struct arena *a, const struct spec_ssh *s,
+		       struct ssh_target *t)
 {
 	const struct ssh_target *d = en->o.ssh_defaults;
 
@@ -60,8 +63,10 @@ static struct ssh_target *parse_jump(struct arena *a, struct str text)
 		s = str_sub(s, 1, close);
 	} else {
 		size_t colon = str_find_char(s, ':');
-		bool one = colon != SIZE_MAX && str_find_char(str_sub(s, colon + 1, SIZE_MAX), ':') == SIZE_MAX;
-		if (one && str_to_int(str_sub(s, colon + 1, SIZE_MAX), &port) && port > 0 && port < 65536) {
+		bool one = colon != SIZE_MAX &&
+			   str_find_char(str_sub(s, colon + 1, SIZE_MAX), ':') == SIZE_MAX;
+		if (one && str_to_int(str_sub(s, colon + 1, SIZE_MAX), &port) && port > 0 &&
+		    port < 65536) {
 			t->port = (int)port;
 			s = str_sub(s, 0, colon);
 		}
@@ -71,7 +76,8 @@ static struct ssh_target *parse_jump(struct arena *a, struct str text)
 }
 
 /* "a,b": through a to b, from there to the node. */
-static int set_jump(struct arena *a, const struct spec_ssh *s, const char *config, struct ssh_target *t, struct err *e)
+static int set_jump(struct arena *a, const struct spec_ssh *s, const char *config,
+		    struct ssh_target *t, struct err *e)
 {
 	struct str rest = s->jump, part;
 	const struct ssh_target *through = NULL;
@@ -92,7 +98,8 @@ static int set_jump(struct arena *a, const struct spec_ssh *s, const char *confi
 	return 0;
 }
 
-static void set_become(struct arena *a, const struct spec_ssh *s, const struct ssh_target *t, struct host_become *b)
+static void set_become(struct arena *a, const struct spec_ssh *s, const struct ssh_target *t,
+		       struct host_become *b)
 {
 	bool root = t->user ? strcmp(t->user, "root") == 0 : geteuid() == 0;
 	const struct value *written = s ? value_get(s->obj.source, "become") : NULL;
@@ -127,7 +134,8 @@ static void pin_recorded(struct arena *a, const struct value *attrs, struct ssh_
 			VEC_ADD(a, &t->host_keys) = str_cstr(a, keys->list.v[i]->s);
 }
 
-int reach_opts(struct engine *en, struct arena *a, const struct reach_node *n, struct host_opts *out, struct err *e)
+int reach_opts(struct engine *en, struct arena *a, const struct reach_node *n,
+	       struct host_opts *out, struct err *e)
 {
 	const struct spec_ssh *s = n->pool ? &n->pool->ssh : NULL;
 	struct engine_provider *ep;
@@ -138,7 +146,8 @@ int reach_opts(struct engine *en, struct arena *a, const struct reach_node *n, s
 		return -1;
 	const struct resource_type *type = want_type(ep->type, "machine");
 	if (!type || !type->reach)
-		return err_set(e, ERR_SPEC, "machines of provider \"%s\" can't be logged in to", n->provider);
+		return err_set(e, ERR_SPEC, "machines of provider \"%s\" can't be logged in to",
+			       n->provider);
 	if (type->reach(ep->p, a, n->seen, t, e))
 		return -1;
 	bool ours = ep->type->owns_hosts;
@@ -169,7 +178,8 @@ static bool may_come_up(const struct err *e, int tries)
 	}
 }
 
-int reach_open(struct engine *en, struct arena *a, const struct reach_node *n, int64_t wait_ms, struct host **out, struct err *e)
+int reach_open(struct engine *en, struct arena *a, const struct reach_node *n, int64_t wait_ms,
+	       struct host **out, struct err *e)
 {
 	struct retry r = retry_within(wait_ms);
 	struct host_opts o;
@@ -188,7 +198,10 @@ int reach_open(struct engine *en, struct arena *a, const struct reach_node *n, i
 		if (!wait_ms || !may_come_up(&now, r.tries) || !retry_again(&r, e))
 			return -1;
 		if (!told && r.tries > 3) {
-			struct engine_event ev = { .type = "waiting", .addr = n->addr, .node = n->name, .text = "waiting for SSH" };
+			struct engine_event ev = { .type = "waiting",
+						   .addr = n->addr,
+						   .node = n->name,
+						   .text = "waiting for SSH" };
 			context_emit(en, &ev);
 			told = true;
 		}
@@ -210,7 +223,8 @@ struct resource_seen *reach_seen(struct arena *a, const struct state_resource *r
 	return s;
 }
 
-static int recorded_by_name(struct engine *en, struct arena *a, const char *node, struct state_resource **out, struct err *e)
+static int recorded_by_name(struct engine *en, struct arena *a, const char *node,
+			    struct state_resource **out, struct err *e)
 {
 	const struct node *n = en->o.fleet ? map_getc(&en->o.fleet->by_name, node) : NULL;
 	struct state_resources all;
@@ -221,12 +235,14 @@ static int recorded_by_name(struct engine *en, struct arena *a, const char *node
 	if (context_resources(en, a, &all, e))
 		return -1;
 	for (size_t i = 0; i < all.v.n; i++)
-		if (all.v.v[i]->pool && strcmp(want_node_name(a, en->o.fleet, all.v.v[i]->addr), node) == 0)
+		if (all.v.v[i]->pool &&
+		    strcmp(want_node_name(a, en->o.fleet, all.v.v[i]->addr), node) == 0)
 			*out = all.v.v[i];
 	return 0;
 }
 
-int engine_reach(struct engine *en, struct arena *a, const char *node, struct host_opts *out, struct err *e)
+int engine_reach(struct engine *en, struct arena *a, const char *node, struct host_opts *out,
+		 struct err *e)
 {
 	const struct node *n = en->o.fleet ? map_getc(&en->o.fleet->by_name, node) : NULL;
 	struct state_resource *r;

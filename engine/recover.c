@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One question an intent. A create: is there an object with its token? Then it is recorded as if we had heard the answer. If not, the create never happened,
- * unless the provider says that what was asked for may still appear: a young intent stays open, and a later create uses its token again. A delete is
- * done again, since deleting twice is deleting once. An update or a configuration may be half done: the next plan compares and mends.
+ * One question an intent. A create: is there an object with its token? Then it is recorded as if we
+ * had heard the answer. If not, the create never happened, unless the provider says that what was
+ * asked for may still appear: a young intent stays open, and a later create uses its token again. A
+ * delete is done again, since deleting twice is deleting once. An update or a configuration may be
+ * half done: the next plan compares and mends.
  */
 #include "engine/recover.h"
 
@@ -19,12 +21,17 @@ struct settling {
 	struct err fatal; /* the journal's own, or ^C */
 };
 
-static void decide(struct settling *s, const struct journal_row *row, const char *decision, bool open)
+static void decide(struct settling *s, const struct journal_row *row, const char *decision,
+		   bool open)
 {
 	struct settled *x = arena_obj(s->w.a, struct settled);
-	struct engine_event ev = { .type = "settled", .addr = row->addr, .action = row->action, .text = decision };
+	struct engine_event ev = {
+		.type = "settled", .addr = row->addr, .action = row->action, .text = decision
+	};
 
-	*x = (struct settled){ .addr = row->addr, .action = row->action, .decision = decision, .open = open };
+	*x = (struct settled){
+		.addr = row->addr, .action = row->action, .decision = decision, .open = open
+	};
 	VEC_ADD(s->w.a, &s->out->v) = x;
 	context_emit(s->w.en, &ev);
 }
@@ -36,7 +43,8 @@ static const char *text_of(struct arena *a, const struct value *v, const char *k
 	return x.p ? str_cstr(a, x) : NULL;
 }
 
-static int record_found(struct settling *s, const struct journal_row *row, const struct resource_seen *seen, struct err *e)
+static int record_found(struct settling *s, const struct journal_row *row,
+			const struct resource_seen *seen, struct err *e)
 {
 	struct arena *a = s->w.a;
 	const struct value *deps = value_get(row->want, "deps");
@@ -64,7 +72,8 @@ static int record_found(struct settling *s, const struct journal_row *row, const
 		m.status = RES_TAINTED;
 	if (!m.provider_type)
 		m.provider_type = context_provider_type(s->w.en, row->provider)->name;
-	return work_row(&s->w, &m, &r, e) || work_settle(&s->w, row, JOURNAL_DONE, NULL, r, e) ? -1 : 0;
+	return work_row(&s->w, &m, &r, e) || work_settle(&s->w, row, JOURNAL_DONE, NULL, r, e) ? -1
+											       : 0;
 }
 
 static int settle_create(struct settling *s, const struct journal_row *row, struct err *e)
@@ -80,7 +89,8 @@ static int settle_create(struct settling *s, const struct journal_row *row, stru
 		decide(s, row, arena_printf(s->w.a, "the %s was made: recorded", row->kind), false);
 		return 0;
 	}
-	const struct resource_type *t = want_type(context_provider_type(s->w.en, row->provider), row->kind);
+	const struct resource_type *t = want_type(context_provider_type(s->w.en, row->provider),
+						  row->kind);
 	if (clock_wall() - row->at_ms < t->settle_ms) {
 		decide(s, row, "still unknown: it may yet appear; a later run looks again", true);
 		return 0;
@@ -103,7 +113,8 @@ static int settle_delete(struct settling *s, const struct journal_row *row, stru
 			return -1;
 		const struct resource_type *t = want_type(ep->type, row->kind);
 		if (!t)
-			return err_set(e, ERR_SPEC, "provider \"%s\" knows no %s in this version", row->provider, row->kind);
+			return err_set(e, ERR_SPEC, "provider \"%s\" knows no %s in this version",
+				       row->provider, row->kind);
 		if (make_gone(s->w.en, ep, t, id, e))
 			return -1;
 	}
@@ -127,7 +138,10 @@ static int settle_other(struct settling *s, const struct journal_row *row, struc
 	err_set(&why, ERR_CANCELLED, "it was interrupted");
 	if (work_settle(&s->w, row, JOURNAL_FAILED, &why, r, e))
 		return -1;
-	decide(s, row, r ? "interrupted: the node is configured again" : "interrupted: the next plan compares and mends", false);
+	decide(s, row,
+	       r ? "interrupted: the node is configured again"
+		 : "interrupted: the next plan compares and mends",
+	       false);
 	return 0;
 }
 
@@ -154,10 +168,13 @@ static void settle_one(void *arg, size_t i)
 	decide(s, row, arena_printf(s->w.a, "still unknown: %s", e.msg), true);
 }
 
-int recover_settle(struct engine *en, struct arena *a, const struct journal_rows *open, struct recover_report *out, struct err *e)
+int recover_settle(struct engine *en, struct arena *a, const struct journal_rows *open,
+		   struct recover_report *out, struct err *e)
 {
 	struct apply_result counts = { 0 };
-	struct settling s = { .w = { .en = en, .a = a, .result = &counts }, .open = open, .out = out };
+	struct settling s = { .w = { .en = en, .a = a, .result = &counts },
+			      .open = open,
+			      .out = out };
 	struct state_resources rows;
 
 	committer_init(&s.w.commit, a, en->o.state);

@@ -5,14 +5,16 @@ static int forget(struct work *w, const char *addr, struct err *e)
 {
 	if (!work_recorded(w, addr))
 		return 0;
-	if (state_resource_del(w->commit.state, addr, e) || work_event(w, addr, "deleted outside", NULL, e))
+	if (state_resource_del(w->commit.state, addr, e) ||
+	    work_event(w, addr, "deleted outside", NULL, e))
 		return -1;
 	map_put(&w->recorded, str_of(addr), NULL);
 	w->result->updated++;
 	return 0;
 }
 
-/* What differs becomes what was asked for, so that the next plan shows it as a change from the spec. */
+/* What differs becomes what was asked for, so that the next plan shows it as a change from the
+ * spec. */
 static int learn(struct work *w, const struct change *drift, struct err *e)
 {
 	const struct state_resource *old = work_recorded(w, drift->addr);
@@ -30,7 +32,8 @@ static int learn(struct work *w, const struct change *drift, struct err *e)
 			value_set(want, f->path, f->after);
 	}
 	r->want = want;
-	struct value *attrs = value_merge(w->a, old->attrs ? old->attrs : value_map(w->a), seen->attrs, false);
+	struct value *attrs = value_merge(w->a, old->attrs ? old->attrs : value_map(w->a),
+					  seen->attrs, false);
 	if (work_seal(w, attrs, &r->attrs, e) || state_resource_put(w->commit.state, r, e) ||
 	    work_event(w, r->addr, "refreshed", NULL, e))
 		return -1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * engine/retry.h - waiting before the next try: exponential, with jitter so that many nodes don't come back at once, within a budget of time.
+ * engine/retry.h - waiting before the next try: exponential, with jitter so that many nodes don't
+ * come back at once, within a budget of time.
  */
 #ifndef MUSTER_ENGINE_RETRY_H
 #define MUSTER_ENGINE_RETRY_H

@@ -2,8 +2,9 @@
 /*
  * A run from its lease to its last line: plan_apply of engine.h.
  *
- * What a plan rests on must still hold when the lease is ours. If an earlier run was killed, its intents are settled first, and since that moves the record the plan is
- * made again; it is done only if it holds nothing that was not agreed to.
+ * What a plan rests on must still hold when the lease is ours. If an earlier run was killed, its
+ * intents are settled first, and since that moves the record the plan is made again; it is done
+ * only if it holds nothing that was not agreed to.
  */
 #include "engine/apply.h"
 #include "engine/keys.h"
@@ -41,10 +42,12 @@ static int settle_and_replan(struct run *r, const struct journal_rows *open, str
 	struct planner_ask ask = { .mode = mode_of(r->plan), .no_refresh = r->en->o.no_refresh };
 	struct plan *fresh;
 
-	if (recover_settle(r->en, r->a, open, &report, e) || planner_run(r->en, r->a, &ask, &fresh, e))
+	if (recover_settle(r->en, r->a, open, &report, e) ||
+	    planner_run(r->en, r->a, &ask, &fresh, e))
 		return -1;
 	if (!plan_covers(r->a, r->plan, fresh)) {
-		err_set(e, ERR_CONFLICT, "an earlier run left steps unfinished; now that they are settled, the plan is another one");
+		err_set(e, ERR_CONFLICT,
+			"an earlier run left steps unfinished; now that they are settled, the plan is another one");
 		return err_hint(e, "look at the new plan and apply that");
 	}
 	r->plan = fresh;
@@ -64,7 +67,8 @@ static int check_ground(struct run *r, struct err *e)
 	if (pool_config_spec_digest(r->en, spec, e))
 		return -1;
 	if (!r->plan->is_destroy && strcmp(spec, r->plan->spec_digest) != 0) {
-		err_set(e, ERR_CONFLICT, "the spec (or a playbook, role or variable) was changed since the plan was made");
+		err_set(e, ERR_CONFLICT,
+			"the spec (or a playbook, role or variable) was changed since the plan was made");
 		return err_hint(e, "look at a new plan and apply that");
 	}
 	if (context_intents(r->en, r->a, &open, e))
@@ -76,7 +80,8 @@ static bool makes_nodes(const struct plan *p)
 {
 	for (size_t i = 0; i < p->changes.n; i++) {
 		const struct change *c = p->changes.v[i];
-		if (c->node && (c->action == CHANGE_CREATE || c->action == CHANGE_REPLACE || c->action == CHANGE_UPDATE))
+		if (c->node && (c->action == CHANGE_CREATE || c->action == CHANGE_REPLACE ||
+				c->action == CHANGE_UPDATE))
 			return true;
 	}
 	return false;
@@ -121,7 +126,8 @@ static int begin(struct run *r, struct err *e)
 
 	if (check_ground(r, e) || ask_doctors(r, e))
 		return -1;
-	if (makes_nodes(r->plan) && keys_admin(r->a, r->en->o.state_dir, true, &path, &r->w.admin_key, e))
+	if (makes_nodes(r->plan) &&
+	    keys_admin(r->a, r->en->o.state_dir, true, &path, &r->w.admin_key, e))
 		return -1;
 	if (state_run_begin(r->en->o.state, r->a, &row, &id, e))
 		return -1;
@@ -164,13 +170,14 @@ static int record_fleet(struct run *r, struct err *e)
 	char now[SHA256_HEX];
 	const char *was;
 
-	if (res->failed || res->skipped || r->plan->is_destroy || r->plan->is_refresh || !r->en->o.fleet || r->en->o.limit ||
-	    r->en->o.targets || r->en->o.excludes)
+	if (res->failed || res->skipped || r->plan->is_destroy || r->plan->is_refresh ||
+	    !r->en->o.fleet || r->en->o.limit || r->en->o.targets || r->en->o.excludes)
 		return 0;
 	planner_fleet_digest(r->en, now);
 	if (context_meta(r->en, r->a, META_FLEET, &was, e))
 		return -1;
-	return was && strcmp(was, now) == 0 ? 0 : state_meta_put(r->en->o.state, META_FLEET, now, e);
+	return was && strcmp(was, now) == 0 ? 0
+					    : state_meta_put(r->en->o.state, META_FLEET, now, e);
 }
 
 static const struct value *summary(struct arena *a, const struct apply_result *r)
@@ -189,19 +196,24 @@ static const struct value *summary(struct arena *a, const struct apply_result *r
 static int end(struct run *r, bool ok, struct err *e)
 {
 	const struct apply_result *res = r->w.result;
-	const char *result = !ok || (res->failed && !res->done) ? "failed" :
-			     res->stopped			? "cancelled" :
-			     res->failed || res->skipped	? "partial" :
-								  "ok";
+	const char *result = !ok || (res->failed && !res->done) ? "failed"
+			     : res->stopped			? "cancelled"
+			     : res->failed || res->skipped	? "partial"
+								: "ok";
 
 	if (journal_flush(r->en->o.state, e))
 		return -1;
 	return r->begun ? state_run_end(r->en->o.state, r->id, result, summary(r->a, res), e) : 0;
 }
 
-int plan_apply(struct engine *en, struct arena *a, const struct plan *p, const char *command, struct apply_result *out, struct err *e)
+int plan_apply(struct engine *en, struct arena *a, const struct plan *p, const char *command,
+	       struct apply_result *out, struct err *e)
 {
-	struct run r = { .en = en, .a = a, .plan = p, .command = command, .w = { .en = en, .a = a, .result = out } };
+	struct run r = { .en = en,
+			 .a = a,
+			 .plan = p,
+			 .command = command,
+			 .w = { .en = en, .a = a, .result = out } };
 	struct err late = { 0 };
 
 	*out = (struct apply_result){ 0 };

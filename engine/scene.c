@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the journal has open counts as part of the record: a create without an end may have made its object, so it is looked for by its token; a configuration
- * without an end leaves the node tainted. So `plan` is right even before the next run settles the journal.
+ * What the journal has open counts as part of the record: a create without an end may have made its
+ * object, so it is looked for by its token; a configuration without an end leaves the node tainted.
+ * So `plan` is right even before the next run settles the journal.
  */
 #include "engine/scene.h"
 
@@ -27,7 +28,8 @@ static struct subject *subject_get(struct scene *p, const char *addr)
 	return s;
 }
 
-static void set_identity(struct subject *s, const char *kind, const char *provider, const char *node, const char *pool)
+static void set_identity(struct subject *s, const char *kind, const char *provider,
+			 const char *node, const char *pool)
 {
 	struct diff_input *in = &s->pr->in;
 
@@ -94,7 +96,8 @@ static void add_open_create(struct scene *p, const struct journal_row *row)
 	s->pr->in.interrupted = true;
 	if (!s->want) {
 		const char *pool = text_of(p->a, row->want, "pool");
-		set_identity(s, row->kind, row->provider, pool ? want_node_name(p->a, p->fleet, row->addr) : NULL, pool);
+		set_identity(s, row->kind, row->provider,
+			     pool ? want_node_name(p->a, p->fleet, row->addr) : NULL, pool);
 	}
 	for (size_t k = 0; deps && deps->kind == V_LIST && k < deps->list.n; k++)
 		VEC_ADD(p->a, &s->pr->in.recorded_deps.v) = str_cstr(p->a, deps->list.v[k]->s);
@@ -175,7 +178,8 @@ bool scene_worth_probing(const struct scene *p, const struct subject *s)
 
 	if (!s->pr->config.wanted || !s->recorded || in->deleting || p->no_refresh)
 		return false;
-	if (in->looked && (!s->seen || (s->seen->status && strcmp(s->seen->status, "running") != 0)))
+	if (in->looked &&
+	    (!s->seen || (s->seen->status && strcmp(s->seen->status, "running") != 0)))
 		return false;
 	return selection_has(&p->sel, in->addr);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * engine/scene.h - everything a plan rests on, put side by side for each address: wanted, recorded, in the journal, seen, probed. Pure: planner.c fills it
- * from the world, tests from files.
+ * engine/scene.h - everything a plan rests on, put side by side for each address: wanted, recorded,
+ * in the journal, seen, probed. Pure: planner.c fills it from the world, tests from files.
  *
- * Order of use: scene_init, want and recorded and intents filled in, scene_subjects, observation filled in, scene_fill, probes filled in, scene_plan.
+ * Order of use: scene_init, want and recorded and intents filled in, scene_subjects, observation
+ * filled in, scene_fill, probes filled in, scene_plan.
  */
 #ifndef MUSTER_ENGINE_SCENE_H
 #define MUSTER_ENGINE_SCENE_H

@@ -6,8 +6,8 @@
 struct chooser {
 	struct arena *a;
 	const struct selectables *all;
-	struct map by_addr;  /* addr -> struct selectable * */
-	struct map by_node;  /* node name -> struct selectable * */
+	struct map by_addr; /* addr -> struct selectable * */
+	struct map by_node; /* node name -> struct selectable * */
 	const char **names;
 	size_t n_names;
 	struct select_group *groups;
@@ -45,7 +45,8 @@ static void chooser_make(struct chooser *c)
 	c->groups = arena_array(c->a, struct select_group, pools.n + 1);
 	for (size_t i = 0; i < pools.n; i++) {
 		const struct members *m = pools.e[i].val;
-		c->groups[c->n_groups++] = (struct select_group){ pools.e[i].key.p, m->v.v, m->v.n };
+		c->groups[c->n_groups++] = (struct select_group){ pools.e[i].key.p, m->v.v,
+								  m->v.n };
 	}
 }
 
@@ -57,7 +58,9 @@ static int choose(struct chooser *c, const char *words, struct map *into, struct
 		map_put(into, str_of(words), c);
 		return 0;
 	}
-	if (select_names(c->a, str_of(words), &(struct select_from){ c->names, c->n_names, c->groups, c->n_groups }, &found, e))
+	if (select_names(c->a, str_of(words),
+			 &(struct select_from){ c->names, c->n_names, c->groups, c->n_groups },
+			 &found, e))
 		return -1;
 	for (size_t i = 0; i < found.v.n; i++) {
 		const struct selectable *s = map_getc(&c->by_node, found.v.v[i]);
@@ -67,7 +70,8 @@ static int choose(struct chooser *c, const char *words, struct map *into, struct
 	return 0;
 }
 
-static int choose_list(struct chooser *c, const char *const *list, const char *flag, struct map *into, struct err *e)
+static int choose_list(struct chooser *c, const char *const *list, const char *flag,
+		       struct map *into, struct err *e)
 {
 	for (size_t i = 0; list && list[i]; i++)
 		if (choose(c, list[i], into, e))
@@ -75,7 +79,8 @@ static int choose_list(struct chooser *c, const char *const *list, const char *f
 	return 0;
 }
 
-int selection_make(struct arena *a, const struct selectables *all, const struct selection_said *said, struct selection *out, struct err *e)
+int selection_make(struct arena *a, const struct selectables *all,
+		   const struct selection_said *said, struct selection *out, struct err *e)
 {
 	struct chooser c = { .a = a, .all = all };
 	struct map limit, targets, excludes;
@@ -91,11 +96,13 @@ int selection_make(struct arena *a, const struct selectables *all, const struct 
 	map_init(&excludes, a);
 	if (limited && choose(&c, said->limit, &limit, e))
 		return err_wrap(e, "--limit");
-	if (choose_list(&c, said->targets, "--target", &targets, e) || choose_list(&c, said->excludes, "--exclude", &excludes, e))
+	if (choose_list(&c, said->targets, "--target", &targets, e) ||
+	    choose_list(&c, said->excludes, "--exclude", &excludes, e))
 		return -1;
 	for (size_t i = 0; i < all->v.n; i++) {
 		struct str addr = str_of(all->v.v[i].addr);
-		if ((!limited || map_has(&limit, addr)) && (!targeted || map_has(&targets, addr)) && !map_has(&excludes, addr))
+		if ((!limited || map_has(&limit, addr)) && (!targeted || map_has(&targets, addr)) &&
+		    !map_has(&excludes, addr))
 			map_put(&out->chosen, addr, out);
 	}
 	return 0;

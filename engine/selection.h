@@ -14,7 +14,7 @@ struct selectables {
 };
 
 struct selection {
-	bool all; /* nothing was said */
+	bool all;	   /* nothing was said */
 	struct map chosen; /* addr -> non-NULL */
 };
 
@@ -23,8 +23,10 @@ struct selection_said {
 	const char *const *targets, *const *excludes;
 };
 
-/* Limit: node sets. Targets and excludes: addresses, or node sets. Words that match nothing are ERR_USAGE. */
-must_check int selection_make(struct arena *a, const struct selectables *all, const struct selection_said *said, struct selection *out,
+/* Limit: node sets. Targets and excludes: addresses, or node sets. Words that match nothing are
+ * ERR_USAGE. */
+must_check int selection_make(struct arena *a, const struct selectables *all,
+			      const struct selection_said *said, struct selection *out,
 			      struct err *e);
 bool selection_has(const struct selection *s, const char *addr);
 

@@ -18,7 +18,8 @@ static int read_record(struct status_maker *m, struct err *e)
 {
 	struct engine *en = m->en;
 
-	if (context_resources(en, m->a, &m->rows, e) || context_intents(en, m->a, &m->out->intents, e))
+	if (context_resources(en, m->a, &m->rows, e) ||
+	    context_intents(en, m->a, &m->out->intents, e))
 		return -1;
 	map_init(&m->recorded, m->a);
 	map_init(&m->creating, m->a);
@@ -40,12 +41,14 @@ static int look(struct status_maker *m, struct err *e)
 		return 0;
 	for (size_t i = 0; i < m->rows.v.n; i++)
 		if (m->rows.v.v[i]->pool &&
-		    observe_need(m->en, m->a, &m->obs, m->rows.v.v[i]->provider, m->rows.v.v[i]->kind, e))
+		    observe_need(m->en, m->a, &m->obs, m->rows.v.v[i]->provider,
+				 m->rows.v.v[i]->kind, e))
 			return -1;
 	return m->obs.lists.n ? observe_run(m->en, m->a, &m->obs, e) : 0;
 }
 
-static const char *state_of(const struct status_maker *m, const struct node *n, const char *addr, const struct state_resource *r)
+static const char *state_of(const struct status_maker *m, const struct node *n, const char *addr,
+			    const struct state_resource *r)
 {
 	if (!r)
 		return map_getc(&m->creating, addr) ? "creating" : "not created";
@@ -62,11 +65,14 @@ static const char *state_of(const struct status_maker *m, const struct node *n, 
 	if (r->status == RES_TAINTED)
 		return "tainted";
 	bool wants_config = n && (n->pool->roles.n || n->pool->playbooks.items.n);
-	const struct provider_type *t = wants_config && !r->config_digest ? context_provider_type(m->en, r->provider) : NULL;
+	const struct provider_type *t = wants_config && !r->config_digest
+						? context_provider_type(m->en, r->provider)
+						: NULL;
 	return t && !t->can_login ? "creating" : "ready";
 }
 
-static void add_node(struct status_maker *m, const struct node *n, const char *addr, const struct state_resource *r)
+static void add_node(struct status_maker *m, const struct node *n, const char *addr,
+		     const struct state_resource *r)
 {
 	struct node_status *s = arena_obj(m->a, struct node_status);
 
@@ -83,7 +89,8 @@ static void add_node(struct status_maker *m, const struct node *n, const char *a
 	VEC_ADD(m->a, &m->out->nodes) = s;
 }
 
-int engine_status(struct engine *en, struct arena *a, bool observe, struct fleet_status *out, struct err *e)
+int engine_status(struct engine *en, struct arena *a, bool observe, struct fleet_status *out,
+		  struct err *e)
 {
 	struct status_maker m = { .en = en, .a = a, .observe = observe, .out = out };
 	const struct fleet *f = en->o.fleet;
@@ -92,7 +99,8 @@ int engine_status(struct engine *en, struct arena *a, bool observe, struct fleet
 	if (read_record(&m, e) || look(&m, e))
 		return -1;
 	for (size_t i = 0; f && i < f->nodes.n; i++)
-		add_node(&m, f->nodes.v[i], f->nodes.v[i]->addr, map_getc(&m.recorded, f->nodes.v[i]->addr));
+		add_node(&m, f->nodes.v[i], f->nodes.v[i]->addr,
+			 map_getc(&m.recorded, f->nodes.v[i]->addr));
 	for (size_t i = 0; i < m.rows.v.n; i++) {
 		const struct state_resource *r = m.rows.v.v[i];
 		if (r->pool && !(f && map_getc(&f->by_addr, r->addr)))

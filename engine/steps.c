@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rolling: a node in service counts as unavailable from the first step that disturbs it until its last step is done; a node whose step failed stays so, which
- * is what stops a bad change from rolling over a whole pool. Only the first step of a node waits for room, in a lane of its own kind, so a
- * head that must wait never blocks a step that may go.
+ * Rolling: a node in service counts as unavailable from the first step that disturbs it until its
+ * last step is done; a node whose step failed stays so, which is what stops a bad change from
+ * rolling over a whole pool. Only the first step of a node waits for room, in a lane of its own
+ * kind, so a head that must wait never blocks a step that may go.
  */
 #include "engine/steps.h"
 
@@ -28,7 +29,8 @@ struct maker {
 
 static bool unmakes(const struct change *c)
 {
-	return c->action == CHANGE_DELETE || c->action == CHANGE_REPLACE || c->action == CHANGE_FORGET;
+	return c->action == CHANGE_DELETE || c->action == CHANGE_REPLACE ||
+	       c->action == CHANGE_FORGET;
 }
 
 static size_t pool_of(struct maker *m, const char *name)
@@ -39,7 +41,9 @@ static size_t pool_of(struct maker *m, const char *name)
 	if (i != SIZE_MAX)
 		return i;
 	index_put(&s->pool_by_name, name, s->pools.n);
-	VEC_ADD(s->a, &s->pools) = (struct step_pool){ .name = name, .may_be_down = m->l->may_be_down(m->l->arg, name) };
+	VEC_ADD(s->a, &s->pools) = (struct step_pool){
+		.name = name, .may_be_down = m->l->may_be_down(m->l->arg, name)
+	};
 	return s->pools.n - 1;
 }
 
@@ -51,7 +55,8 @@ static size_t provider_of(struct maker *m, const char *name)
 	if (i != SIZE_MAX)
 		return i;
 	index_put(&s->provider_by_name, name, s->providers.n);
-	VEC_ADD(s->a, &s->providers) = (struct step_provider){ .name = name, .limit = m->l->creates(m->l->arg, name) };
+	VEC_ADD(s->a, &s->providers) =
+		(struct step_provider){ .name = name, .limit = m->l->creates(m->l->arg, name) };
 	return s->providers.n - 1;
 }
 
@@ -126,7 +131,9 @@ static size_t lane_of(struct maker *m, size_t step)
 	const struct step_unit *u = &s->units.v[x->unit];
 	bool rolling = u->disrupts && u->pool != SIZE_MAX && x->waiting == 0;
 	bool creates = x->part == PART_MAKE && x->c->action != CHANGE_UPDATE;
-	const char *key = arena_printf(s->a, "%s %s %s %d %d", x->c->provider, x->c->pool ? x->c->pool : "", parts[x->part], rolling, creates);
+	const char *key = arena_printf(s->a, "%s %s %s %d %d", x->c->provider,
+				       x->c->pool ? x->c->pool : "", parts[x->part], rolling,
+				       creates);
 	size_t i = index_of(&s->lane_by_key, key);
 
 	if (i != SIZE_MAX)
@@ -146,7 +153,8 @@ static void make_ready(struct steps *s, size_t i)
 	VEC_ADD(s->a, &s->lanes.v[s->v.v[i].lane].ready) = i;
 }
 
-int steps_make(struct arena *a, const struct plan *p, const struct steps_limits *l, struct steps *out, struct err *e)
+int steps_make(struct arena *a, const struct plan *p, const struct steps_limits *l,
+	       struct steps *out, struct err *e)
 {
 	struct maker m = { .s = out, .p = p, .l = l };
 	struct graph_list order = { 0 };
@@ -162,7 +170,8 @@ int steps_make(struct arena *a, const struct plan *p, const struct steps_limits 
 	graph_init(&m.g, a, out->v.n);
 	add_edges(&m);
 	if (!graph_order(&m.g, &order))
-		return err_set(e, ERR_CONFLICT, "the plan's changes wait for each other: %s", out->v.v[order.v.v[0]].c->addr);
+		return err_set(e, ERR_CONFLICT, "the plan's changes wait for each other: %s",
+			       out->v.v[order.v.v[0]].c->addr);
 	for (size_t i = 0; i < out->v.n; i++) {
 		out->v.v[i].lane = lane_of(&m, i);
 		if (!out->v.v[i].waiting)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * engine/steps.h - a plan's changes as steps that can be walked: a replacement is an unmaking and a making, each in its place. Pure.
+ * engine/steps.h - a plan's changes as steps that can be walked: a replacement is an unmaking and a
+ * making, each in its place. Pure.
  *
- * Steps that are ready wait in lanes, so that what limits one pool or provider does not hold up another.
+ * Steps that are ready wait in lanes, so that what limits one pool or provider does not hold up
+ * another.
  */
 #ifndef MUSTER_ENGINE_STEPS_H
 #define MUSTER_ENGINE_STEPS_H
@@ -57,22 +59,25 @@ struct steps {
 	VEC(struct step_lane) lanes;
 	VEC(struct step_provider) providers;
 	struct map lane_by_key, unit_by_addr, pool_by_name, provider_by_name;
-	size_t nodes;	/* machines among the units */
+	size_t nodes; /* machines among the units */
 	size_t next_lane;
 	int64_t running;
 };
 
 struct steps_limits {
-	/* How many nodes of a pool may be down at a time, and creates of a provider run at a time; 0: no limit. */
+	/* How many nodes of a pool may be down at a time, and creates of a provider run at a time;
+	 * 0: no limit. */
 	int64_t (*may_be_down)(void *arg, const char *pool);
 	int64_t (*creates)(void *arg, const char *provider);
 	void *arg;
 };
 
-must_check int steps_make(struct arena *a, const struct plan *p, const struct steps_limits *l, struct steps *out, struct err *e);
+must_check int steps_make(struct arena *a, const struct plan *p, const struct steps_limits *l,
+			  struct steps *out, struct err *e);
 /* The next step that may begin now, taken; SIZE_MAX: none. */
 size_t steps_take(struct steps *s);
-/* Its end: frees what waited for it, or skips it (and all behind it) when it failed. Gives the number skipped. */
+/* Its end: frees what waited for it, or skips it (and all behind it) when it failed. Gives the
+ * number skipped. */
 size_t steps_end(struct steps *s, size_t i, bool ok);
 /* Everything not begun is skipped. Gives the number. */
 size_t steps_skip_rest(struct steps *s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nodes of a pool differ in their name only (and owned hosts in theirs), so a pool's attributes are made and sealed once and shared by its
- * nodes: a fleet of 10,000 costs 10,000 small structs.
+ * Nodes of a pool differ in their name only (and owned hosts in theirs), so a pool's attributes are
+ * made and sealed once and shared by its nodes: a fleet of 10,000 costs 10,000 small structs.
  */
 #include "engine/want.h"
 
@@ -19,7 +19,8 @@ const struct resource_type *want_type(const struct provider_type *p, const char 
 	return NULL;
 }
 
-static const struct value *canonical_text(struct arena *a, const struct field *row, const struct value *v)
+static const struct value *canonical_text(struct arena *a, const struct field *row,
+					  const struct value *v)
 {
 	struct err e = { 0 };
 	int64_t i = 0;
@@ -67,7 +68,8 @@ static const struct value *pool_common(struct arena *a, const struct spec_pool *
 	return NULL;
 }
 
-static void attr_put(struct arena *a, struct value *attrs, const struct field *row, const struct value *v)
+static void attr_put(struct arena *a, struct value *attrs, const struct field *row,
+		     const struct value *v)
 {
 	if (!v && row->fallback)
 		v = value_cstr(a, row->fallback);
@@ -79,7 +81,8 @@ static void attr_put(struct arena *a, struct value *attrs, const struct field *r
 	value_set(attrs, row->name, v);
 }
 
-static struct value *machine_attrs(struct arena *a, const struct resource_type *t, const struct spec_pool *p)
+static struct value *machine_attrs(struct arena *a, const struct resource_type *t,
+				   const struct spec_pool *p)
 {
 	struct value *attrs = value_map(a);
 
@@ -93,7 +96,8 @@ static struct value *machine_attrs(struct arena *a, const struct resource_type *
 	return attrs;
 }
 
-static struct value *network_attrs(struct arena *a, const struct resource_type *t, const struct spec_network *n)
+static struct value *network_attrs(struct arena *a, const struct resource_type *t,
+				   const struct spec_network *n)
 {
 	struct value *attrs = value_map(a);
 
@@ -122,21 +126,26 @@ static void add(struct builder *b, struct want_item *w)
 	map_put(&b->out->by_addr, str_of(w->addr), w);
 }
 
-static int provider_of(struct builder *b, struct str name, const struct provider_type **out, struct err *e)
+static int provider_of(struct builder *b, struct str name, const struct provider_type **out,
+		       struct err *e)
 {
 	const struct spec_provider *p = spec_provider_find(b->s->spec, name);
 
 	if (!p)
-		return err_set(e, ERR_SPEC, "provider \"" STR_FMT "\" is not in the spec", STR_ARG(name));
+		return err_set(e, ERR_SPEC, "provider \"" STR_FMT "\" is not in the spec",
+			       STR_ARG(name));
 	*out = b->s->type_of(p->type);
 	if (!*out) {
-		err_set(e, ERR_SPEC, "provider \"" STR_FMT "\" has the unknown type \"" STR_FMT "\"", STR_ARG(name), STR_ARG(p->type));
+		err_set(e, ERR_SPEC,
+			"provider \"" STR_FMT "\" has the unknown type \"" STR_FMT "\"",
+			STR_ARG(name), STR_ARG(p->type));
 		return err_at(e, p->obj.pos);
 	}
 	return 0;
 }
 
-static int add_network(struct builder *b, struct str provider, const struct spec_network *n, struct err *e)
+static int add_network(struct builder *b, struct str provider, const struct spec_network *n,
+		       struct err *e)
 {
 	const struct provider_type *pt = NULL;
 
@@ -165,7 +174,8 @@ static int add_network(struct builder *b, struct str provider, const struct spec
 	return 0;
 }
 
-/* Every network of the spec whose provider has networks, then the implicit ones of pools that name none. */
+/* Every network of the spec whose provider has networks, then the implicit ones of pools that name
+ * none. */
 static int add_networks(struct builder *b, struct err *e)
 {
 	const struct spec *s = b->s->spec;
@@ -179,7 +189,8 @@ static int add_networks(struct builder *b, struct err *e)
 		const struct provider_type *pt = NULL;
 		if (provider_of(b, pools[i].provider, &pt, e))
 			return -1;
-		if (pt->has_network && !pools[i].network.n && add_network(b, pools[i].provider, NULL, e))
+		if (pt->has_network && !pools[i].network.n &&
+		    add_network(b, pools[i].provider, NULL, e))
 			return -1;
 	}
 	return 0;
@@ -194,9 +205,12 @@ struct pool_share {
 	const char *provider, *name, *network; /* network: address, or NULL */
 };
 
-static int share_make(struct builder *b, const struct spec_pool *p, struct pool_share *sh, struct err *e)
+static int share_make(struct builder *b, const struct spec_pool *p, struct pool_share *sh,
+		      struct err *e)
 {
-	*sh = (struct pool_share){ .pool = p, .provider = str_cstr(b->a, p->provider), .name = str_cstr(b->a, p->name) };
+	*sh = (struct pool_share){ .pool = p,
+				   .provider = str_cstr(b->a, p->provider),
+				   .name = str_cstr(b->a, p->name) };
 	if (provider_of(b, p->provider, &sh->pt, e))
 		return -1;
 	sh->type = want_type(sh->pt, "machine");
@@ -211,7 +225,9 @@ static int share_make(struct builder *b, const struct spec_pool *p, struct pool_
 		struct str net = p->network.n ? p->network : STR("default");
 		sh->network = arena_printf(b->a, "%s.network." STR_FMT, sh->provider, STR_ARG(net));
 		if (!map_getc(&b->out->by_addr, sh->network)) {
-			err_set(e, ERR_SPEC, "pool \"%s\" is in network \"" STR_FMT "\", which provider \"%s\" does not have",
+			err_set(e, ERR_SPEC,
+				"pool \"%s\" is in network \"" STR_FMT
+				"\", which provider \"%s\" does not have",
 				sh->name, STR_ARG(net), sh->provider);
 			return err_at(e, p->obj.pos);
 		}
@@ -247,7 +263,8 @@ static void add_machine(struct builder *b, const struct pool_share *sh, const st
 		struct value *own = value_map(b->a);
 		value_set(own, "host", value_cstr(b->a, n->host));
 		w->attrs = value_merge(b->a, sh->attrs, own, false);
-		w->sealed = sh->sealed == sh->attrs ? w->attrs : value_merge(b->a, sh->sealed, own, false);
+		w->sealed = sh->sealed == sh->attrs ? w->attrs
+						    : value_merge(b->a, sh->sealed, own, false);
 	}
 	if (sh->network)
 		VEC_ADD(b->a, &w->deps) = sh->network;

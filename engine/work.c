@@ -45,11 +45,15 @@ static const char *error_text(struct work *w, const struct err *why)
 	return buf_dup(&b, w->a);
 }
 
-int work_settle(struct work *w, const struct journal_row *row, enum journal_outcome outcome, const struct err *why,
-		const struct state_resource *put, struct err *e)
+int work_settle(struct work *w, const struct journal_row *row, enum journal_outcome outcome,
+		const struct err *why, const struct state_resource *put, struct err *e)
 {
-	const char *request = row->request ? row->request : why && why->request[0] ? why->request : NULL;
-	struct journal_result result = { .outcome = outcome, .request = request, .error = error_text(w, why), .put = put };
+	const char *request = row->request	       ? row->request
+			      : why && why->request[0] ? why->request
+						       : NULL;
+	struct journal_result result = {
+		.outcome = outcome, .request = request, .error = error_text(w, why), .put = put
+	};
 
 	if (journal_settle(w->commit.state, row->seq, &result, e))
 		return -1;
@@ -61,7 +65,9 @@ int work_settle(struct work *w, const struct journal_row *row, enum journal_outc
 
 int work_settle_gone(struct work *w, const struct journal_row *row, struct err *e)
 {
-	struct journal_result result = { .outcome = JOURNAL_DONE, .request = row->request, .del = row->addr };
+	struct journal_result result = { .outcome = JOURNAL_DONE,
+					 .request = row->request,
+					 .del = row->addr };
 
 	if (journal_settle(w->commit.state, row->seq, &result, e))
 		return -1;
@@ -70,7 +76,8 @@ int work_settle_gone(struct work *w, const struct journal_row *row, struct err *
 	return 0;
 }
 
-int work_event(struct work *w, const char *addr, const char *what, const struct err *why, struct err *e)
+int work_event(struct work *w, const char *addr, const char *what, const struct err *why,
+	       struct err *e)
 {
 	struct value *data = NULL;
 	const char *text = error_text(w, why);

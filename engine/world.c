@@ -6,7 +6,8 @@
 
 const char *world_address(const struct value *attrs)
 {
-	static const char *const keys[] = { "public_address", "address", "private_address", "host" };
+	static const char *const keys[] = { "public_address", "address", "private_address",
+					    "host" };
 
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
 		struct str s = value_get_str(attrs, keys[i], NULL);
@@ -16,7 +17,8 @@ const char *world_address(const struct value *attrs)
 	return NULL;
 }
 
-static const struct value *hostvars(struct arena *a, const struct node *n, const struct state_resource *r)
+static const struct value *hostvars(struct arena *a, const struct node *n,
+				    const struct state_resource *r)
 {
 	struct value *own = value_map(a);
 	const char *address = r ? world_address(r->attrs) : NULL;
@@ -31,7 +33,8 @@ static const struct value *hostvars(struct arena *a, const struct node *n, const
 
 void world_make(struct engine *en, const struct map *recorded)
 {
-	struct value *groups = value_map(en->a), *hosts = value_map(en->a), *all = value_list(en->a);
+	struct value *groups = value_map(en->a), *hosts = value_map(en->a),
+		     *all = value_list(en->a);
 	const struct fleet *f = en->o.fleet;
 	struct value *pool = NULL;
 	const struct spec_pool *last = NULL;
@@ -89,7 +92,8 @@ static bool next_term(struct str *rest, struct str *term)
 	return true;
 }
 
-/* As Ansible: what is named, then narrowed by every &, then by every !, in whatever order they are written. */
+/* As Ansible: what is named, then narrowed by every &, then by every !, in whatever order they are
+ * written. */
 bool world_play_matches(void *arg, const char *pattern, const char *host unused_arg)
 {
 	const struct node *n = ((const struct world_host *)arg)->node;

@@ -5,13 +5,15 @@
 
 #include "engine/context.h"
 
-/* Groups (pools and "all") and hostvars of the whole fleet, with addresses as recorded in `recorded` (addr -> struct state_resource *). */
+/* Groups (pools and "all") and hostvars of the whole fleet, with addresses as recorded in
+ * `recorded` (addr -> struct state_resource *). */
 void world_make(struct engine *en, const struct map *recorded);
 /* First member of what run_opts.arg points to. */
 struct world_host {
 	const struct node *node;
 };
-/* For run_opts.play_matches; arg: a struct world_host. "all", "*", pool and node names and globs of them, lists with , or :, !without, &both. */
+/* For run_opts.play_matches; arg: a struct world_host. "all", "*", pool and node names and globs of
+ * them, lists with , or :, !without, &both. */
 bool world_play_matches(void *arg, const char *pattern, const char *host);
 const struct value *world_groups_of(struct arena *a, const struct node *n);
 const char *world_address(const struct value *attrs); /* of a machine; NULL if it has none */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Golden plans. A case is a folder: spec.yaml, recorded.json (resources and open intents), observed.json (lists and probes), options.json, and plan.txt, what must
- * come out. Files other than spec.yaml and plan.txt may be missing. With MUSTER_TEST_UPDATE=1 plan.txt is written instead of compared: read the difference before you
- * keep it.
+ * Golden plans. A case is a folder: spec.yaml, recorded.json (resources and open intents),
+ * observed.json (lists and probes), options.json, and plan.txt, what must come out. Files other
+ * than spec.yaml and plan.txt may be missing. With MUSTER_TEST_UPDATE=1 plan.txt is written instead
+ * of compared: read the difference before you keep it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +55,8 @@ static void read_spec(struct golden *g)
 	struct err_list errs = { 0 };
 	struct spec_opts o = { 0 };
 
-	if (spec_load(g->a, fs_join(g->a, g->dir, "spec.yaml"), &o, &g->spec, &errs) || fleet_expand(g->a, g->spec, &g->fleet, &errs))
+	if (spec_load(g->a, fs_join(g->a, g->dir, "spec.yaml"), &o, &g->spec, &errs) ||
+	    fleet_expand(g->a, g->spec, &g->fleet, &errs))
 		fail_msg("%s: %s", g->dir, errs.n ? errs.v[0].msg : "spec");
 	err_list_fini(&errs);
 }
@@ -133,7 +135,8 @@ static void read_seen(struct golden *g, struct seen_list *l)
 	}
 }
 
-/* One list for each provider and kind in the scene, as observe.c makes them, with no provider behind. */
+/* One list for each provider and kind in the scene, as observe.c makes them, with no provider
+ * behind. */
 static void read_lists(struct golden *g)
 {
 	for (size_t i = 0; i < g->scene.v.n; i++) {
@@ -192,7 +195,8 @@ static const char *const *strings(struct golden *g, const char *key)
 	return v;
 }
 
-static int config_of(void *arg, const struct want_item *w, const char **digest, struct err *e unused_arg)
+static int config_of(void *arg, const struct want_item *w, const char **digest,
+		     struct err *e unused_arg)
 {
 	struct golden *g = arg;
 
@@ -201,7 +205,8 @@ static int config_of(void *arg, const struct want_item *w, const char **digest, 
 }
 
 /* Digest in place of secrets, as the state's, but readable. */
-static int seal(void *arg, struct arena *a, const struct value *v, const struct value **out, struct err *e)
+static int seal(void *arg, struct arena *a, const struct value *v, const struct value **out,
+		struct err *e)
 {
 	*out = v;
 	if (v->secret) {
@@ -242,7 +247,8 @@ static void write_indices(struct buf *b, const char *what, const size_t *v, size
 
 static void write_change(struct buf *b, size_t i, const struct change *c)
 {
-	buf_addf(b, "%zu. %s %s: %s [%s]", i, change_action_name(c->action), c->addr, c->reason, change_cause_name(c->cause));
+	buf_addf(b, "%zu. %s %s: %s [%s]", i, change_action_name(c->action), c->addr, c->reason,
+		 change_cause_name(c->cause));
 	if (c->id)
 		buf_addf(b, " id=%s", c->id);
 	if (c->in_service)
@@ -265,7 +271,8 @@ static void write_change(struct buf *b, size_t i, const struct change *c)
 		write_value(b, f->before);
 		buf_adds(b, " -> ");
 		write_value(b, f->after);
-		buf_addf(b, " [%s]%s\n", change_cause_name(f->cause), f->forces_replace ? " forces replacement" : "");
+		buf_addf(b, " [%s]%s\n", change_cause_name(f->cause),
+			 f->forces_replace ? " forces replacement" : "");
 	}
 }
 
@@ -290,8 +297,10 @@ static void write_plan(struct golden *g, struct buf *b, const struct plan *p)
 	}
 	for (size_t i = 0; i < p->unreachable.n; i++)
 		buf_addf(b, "unreachable %s\n", p->unreachable.v[i]);
-	buf_addf(b, "%zu to add, %zu to change, %zu to destroy, %zu to configure; %zu shapes; %zu probed\n", p->add, p->change,
-		 p->destroy, p->configure, shapes(g->a, p), p->probed_nodes);
+	buf_addf(
+		b,
+		"%zu to add, %zu to change, %zu to destroy, %zu to configure; %zu shapes; %zu probed\n",
+		p->add, p->change, p->destroy, p->configure, shapes(g->a, p), p->probed_nodes);
 }
 
 static struct plan *make_plan(struct golden *g)
@@ -299,17 +308,22 @@ static struct plan *make_plan(struct golden *g)
 	struct err e = { 0 };
 	struct plan *p = NULL;
 	struct str mode = value_get_str(g->options, "mode", "apply");
-	struct want_source src = {
-		.spec = g->spec, .fleet = g->fleet, .type_of = provider_type_find, .seal = seal, .arg = g
-	};
+	struct want_source src = { .spec = g->spec,
+				   .fleet = g->fleet,
+				   .type_of = provider_type_find,
+				   .seal = seal,
+				   .arg = g };
 	struct scene *s = &g->scene;
 
 	scene_init(s, g->a);
-	s->mode = str_eqc(mode, "destroy") ? PLAN_DESTROY : str_eqc(mode, "refresh") ? PLAN_REFRESH_ONLY : PLAN_APPLY;
+	s->mode = str_eqc(mode, "destroy")   ? PLAN_DESTROY
+		  : str_eqc(mode, "refresh") ? PLAN_REFRESH_ONLY
+					     : PLAN_APPLY;
 	s->no_refresh = value_get_bool(g->options, "no_refresh", false);
 	s->fleet_moved = value_get_bool(g->options, "fleet_moved", false);
 	s->fleet = g->fleet;
-	s->said = (struct selection_said){ text(g->a, g->options, "limit"), strings(g, "targets"), strings(g, "excludes") };
+	s->said = (struct selection_said){ text(g->a, g->options, "limit"), strings(g, "targets"),
+					   strings(g, "excludes") };
 	s->config = config_of;
 	s->arg = g;
 	s->src.cluster = "golden";
@@ -394,7 +408,8 @@ static void test_all(void **unused unused_arg)
 }
 
 /* {{ secret('text') }} gives the text, as a secret. */
-static int secret(void *arg unused_arg, struct arena *a, const struct value *args, const struct value **out, struct err *e)
+static int secret(void *arg unused_arg, struct arena *a, const struct value *args,
+		  const struct value **out, struct err *e)
 {
 	if (!args->list.n)
 		return err_set(e, ERR_SPEC, "secret needs a text");

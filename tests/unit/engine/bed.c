@@ -12,7 +12,8 @@ void bed_make(struct bed *b)
 	const char *tmp = getenv("TEST_TMP");
 
 	*b = (struct bed){ 0 };
-	assert_true((size_t)snprintf(b->dir, sizeof b->dir, "%s/bed-XXXXXX", tmp ? tmp : "/tmp") < sizeof b->dir);
+	assert_true((size_t)snprintf(b->dir, sizeof b->dir, "%s/bed-XXXXXX", tmp ? tmp : "/tmp") <
+		    sizeof b->dir);
 	assert_non_null(mkdtemp(b->dir));
 	b->opts.parallel = 8;
 }
@@ -37,9 +38,10 @@ void bed_spec(struct bed *b, const char *provider_options, const char *pools)
 	char path[256];
 
 	buf_init(&text, 1 << 20);
-	buf_addf(&text, "cluster: bed\nproviders:\n  cloud: {type: fake%s%s}\npools:\n%s", provider_options[0] ? ", " : "",
-		 provider_options, pools);
-	assert_int_equal(fs_write_atomic(path_of(b, path, "muster.yaml"), buf_str(&text), 0644, &e), 0);
+	buf_addf(&text, "cluster: bed\nproviders:\n  cloud: {type: fake%s%s}\npools:\n%s",
+		 provider_options[0] ? ", " : "", provider_options, pools);
+	assert_int_equal(fs_write_atomic(path_of(b, path, "muster.yaml"), buf_str(&text), 0644, &e),
+			 0);
 }
 
 static void on_event(void *arg, const struct engine_event *ev)
@@ -59,11 +61,13 @@ void bed_open(struct bed *b)
 	char path[256];
 
 	b->a = arena_new("bed");
-	must(!spec_load(b->a, arena_strdup(b->a, path_of(b, path, "muster.yaml")), &so, &b->spec, &errs) &&
+	must(!spec_load(b->a, arena_strdup(b->a, path_of(b, path, "muster.yaml")), &so, &b->spec,
+			&errs) &&
 		     !fleet_expand(b->a, b->spec, &b->fleet, &errs),
 	     "%s", errs.n ? errs.v[0].msg : "");
 	err_list_fini(&errs);
-	must(!state_open(path_of(b, path, "state/state.db"), "bed", STATE_CREATE, &b->state, &e), "%s", e.msg);
+	must(!state_open(path_of(b, path, "state/state.db"), "bed", STATE_CREATE, &b->state, &e),
+	     "%s", e.msg);
 	b->opts.spec = b->spec;
 	b->opts.fleet = b->fleet;
 	b->opts.state = b->state;
@@ -154,14 +158,16 @@ static void check(struct bed *b, size_t resources)
 
 	must(plan_is_empty(p), "%s: %s", p->changes.v[0]->addr, p->changes.v[0]->reason);
 	must(p->drift.n == 0);
-	must(!engine_gc(b->en, b->a, NULL, &orphans, &e) && !engine_status(b->en, b->a, true, &st, &e) &&
+	must(!engine_gc(b->en, b->a, NULL, &orphans, &e) &&
+		     !engine_status(b->en, b->a, true, &st, &e) &&
 		     !state_resources(b->state, b->a, &rows, &e),
 	     "%s", e.msg);
 	must(orphans.v.n == 0, "%zu orphans, %s", orphans.v.n, orphans.v.v[0]->id);
 	must(st.intents.v.n == 0);
 	must(!st.leased);
 	for (size_t i = 0; i < st.nodes.n; i++)
-		must(strcmp(st.nodes.v[i]->state, "ready") == 0, "%s is %s", st.nodes.v[i]->name, st.nodes.v[i]->state);
+		must(strcmp(st.nodes.v[i]->state, "ready") == 0, "%s is %s", st.nodes.v[i]->name,
+		     st.nodes.v[i]->state);
 	must(rows.v.n == resources, "%zu", rows.v.n);
 }
 

@@ -13,18 +13,18 @@
 #include "engine/engine.h"
 
 /* In tasks: cmocka's assertions leave by longjmp, which must not cross stacks. */
-#define must(condition, ...)                                                           \
-	do {                                                                           \
-		if (!(condition)) {                                                    \
+#define must(condition, ...)                                                                    \
+	do {                                                                                    \
+		if (!(condition)) {                                                             \
 			fprintf(stderr, "%s:%d: not so: %s: ", __FILE__, __LINE__, #condition); \
-			fprintf(stderr, " " __VA_ARGS__);                              \
-			fputc('\n', stderr);                                           \
-			abort();                                                       \
-		}                                                                      \
+			fprintf(stderr, " " __VA_ARGS__);                                       \
+			fputc('\n', stderr);                                                    \
+			abort();                                                                \
+		}                                                                               \
 	} while (0)
 
 struct bed {
-	char dir[200]; /* spec, state and cloud */
+	char dir[200];	 /* spec, state and cloud */
 	struct arena *a; /* of one engine */
 	struct spec *spec;
 	struct fleet *fleet;
@@ -47,7 +47,8 @@ void bed_run(struct bed *b, void (*fn)(struct bed *b));
 struct plan *bed_plan(struct bed *b, enum plan_mode mode);
 /* Plans and applies; -1 and *e, or the result. */
 int bed_apply(struct bed *b, enum plan_mode mode, struct apply_result *r, struct err *e);
-/* In a process of its own that a fault kills: fn runs there. Returns true if it was killed by the fault. */
+/* In a process of its own that a fault kills: fn runs there. Returns true if it was killed by the
+ * fault. */
 bool bed_killed(struct bed *b, const char *fault, void (*fn)(struct bed *b));
 /* The cloud, the state and the spec agree: an empty plan, no orphan, no open intent, no lease. */
 void bed_check_converged(struct bed *b, size_t resources);

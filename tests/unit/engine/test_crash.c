@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kill -9 at every point between intent, act and outcome, at each of its passes: the next run converges. */
+/* kill -9 at every point between intent, act and outcome, at each of its passes: the next run
+ * converges. */
 #include "bed.h"
 
 static const char *const apply_points[] = {
-	"create.before", "create.intent", "create.done", "create.settled", "update.intent", "update.done", "delete.intent",
-	"delete.done", "delete.settled", "apply.walked",
+	"create.before", "create.intent", "create.done", "create.settled", "update.intent",
+	"update.done",	 "delete.intent", "delete.done", "delete.settled", "apply.walked",
 };
 
-static const char pools_before[] = "  web: {provider: cloud, count: 3, image: debian-12, machine: small}\n"
-				   "  old: {provider: cloud, count: 2, image: debian-12}\n";
+static const char pools_before[] =
+	"  web: {provider: cloud, count: 3, image: debian-12, machine: small}\n"
+	"  old: {provider: cloud, count: 2, image: debian-12}\n";
 /* web grows and is resized, old goes, fresh comes. */
-static const char pools_after[] = "  web: {provider: cloud, count: 4, image: debian-12, machine: large}\n"
-				  "  fresh: {provider: cloud, count: 2, image: debian-13}\n";
+static const char pools_after[] =
+	"  web: {provider: cloud, count: 4, image: debian-12, machine: large}\n"
+	"  fresh: {provider: cloud, count: 2, image: debian-13}\n";
 
 static void apply(struct bed *b)
 {
@@ -42,7 +45,8 @@ static void apply_without_recover(struct bed *b)
 		must(!plan_apply(b->en, b->a, p, "apply", &r, &e), "%s", e.msg);
 }
 
-static size_t kill_everywhere(const char *const *points, size_t n, void (*next)(struct bed *b), bool destroys)
+static size_t kill_everywhere(const char *const *points, size_t n, void (*next)(struct bed *b),
+			      bool destroys)
 {
 	size_t kills = 0;
 
@@ -59,7 +63,8 @@ static size_t kill_everywhere(const char *const *points, size_t n, void (*next)(
 			bool killed = bed_killed(&b, fault, destroys ? destroy : apply);
 			kills += killed;
 			bed_run(&b, next);
-			bed_run(&b, apply); /* takes a dead lease away, where the plan above was empty */
+			bed_run(&b,
+				apply); /* takes a dead lease away, where the plan above was empty */
 			bed_check_converged(&b, 7);
 			bed_gone(&b);
 			if (!killed)
@@ -79,12 +84,14 @@ static void killed_in_apply(void **unused unused_arg)
 
 static void killed_in_apply_then_planned_at_once(void **unused unused_arg)
 {
-	assert_true(kill_everywhere(apply_points, ARRAY_LEN(apply_points), apply_without_recover, false) >= 20);
+	assert_true(kill_everywhere(apply_points, ARRAY_LEN(apply_points), apply_without_recover,
+				    false) >= 20);
 }
 
 static void killed_in_destroy(void **unused unused_arg)
 {
-	static const char *const points[] = { "delete.intent", "delete.done", "delete.settled", "apply.walked" };
+	static const char *const points[] = { "delete.intent", "delete.done", "delete.settled",
+					      "apply.walked" };
 
 	assert_true(kill_everywhere(points, ARRAY_LEN(points), apply, true) >= 10);
 }

@@ -47,8 +47,16 @@ static const struct value *map1(const char *key, const char *text)
 static struct diff_input base(void)
 {
 	return (struct diff_input){
-		.addr = "node.a[0]", .kind = "machine", .provider = "p", .node = "a-0", .pool = "a", .fields = rows,
-		.can_update = true, .looked = true, .status = "running", .id = "i-1",
+		.addr = "node.a[0]",
+		.kind = "machine",
+		.provider = "p",
+		.node = "a-0",
+		.pool = "a",
+		.fields = rows,
+		.can_update = true,
+		.looked = true,
+		.status = "running",
+		.id = "i-1",
 	};
 }
 
@@ -170,8 +178,10 @@ static void whole_resources(void **unused unused_arg)
 		{ "interrupted, not made, unwanted", 0, 0, 0, 1, 1, 0, CHANGE_FORGET, false },
 		{ "interrupted, made, unwanted", 0, 1, 1, 1, 1, 0, CHANGE_DELETE, false },
 		{ "deletion interrupted, gone", 0, 1, 0, 1, 0, 1, CHANGE_FORGET, false },
-		{ "deletion interrupted, gone, wanted again", 1, 1, 0, 1, 0, 1, CHANGE_CREATE, false },
-		{ "deletion interrupted, there, wanted again", 1, 1, 1, 1, 0, 1, CHANGE_REPLACE, false },
+		{ "deletion interrupted, gone, wanted again", 1, 1, 0, 1, 0, 1, CHANGE_CREATE,
+		  false },
+		{ "deletion interrupted, there, wanted again", 1, 1, 1, 1, 0, 1, CHANGE_REPLACE,
+		  false },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -186,7 +196,8 @@ static void whole_resources(void **unused unused_arg)
 		diff_resource(a, &in, &out);
 		int action = out.change ? (int)out.change->action : -1;
 		if (action != cases[i].action || (out.drift != NULL) != cases[i].drift)
-			fail_msg("%s: action %d, drift %d", cases[i].name, action, out.drift != NULL);
+			fail_msg("%s: action %d, drift %d", cases[i].name, action,
+				 out.drift != NULL);
 	}
 }
 
@@ -223,7 +234,8 @@ static void other_dependencies_replace(void **unused unused_arg)
 
 static void configurations(void **unused unused_arg)
 {
-	struct node_probe clean = { .probed = true }, dirty = { .probed = true }, failed = { .probed = true, .failed = true },
+	struct node_probe clean = { .probed = true }, dirty = { .probed = true },
+			  failed = { .probed = true, .failed = true },
 			  away = { .unreachable = true };
 	const struct {
 		const char *name, *digest, *recorded;
@@ -234,7 +246,8 @@ static void configurations(void **unused unused_arg)
 		size_t unknown;
 	} cases[] = {
 		{ "as recorded, nothing found", "d", "d", 0, 0, 0, &clean, -1, false, 0 },
-		{ "as recorded, changed on the node", "d", "d", 0, 0, 0, &dirty, CAUSE_OUTSIDE, true, 0 },
+		{ "as recorded, changed on the node", "d", "d", 0, 0, 0, &dirty, CAUSE_OUTSIDE,
+		  true, 0 },
 		{ "as recorded, not probed", "d", "d", 0, 0, 0, NULL, -1, false, 0 },
 		{ "as recorded, unreachable", "d", "d", 0, 0, 0, &away, -1, false, 0 },
 		{ "spec changed", "e", "d", 0, 0, 0, &dirty, CAUSE_SPEC, false, 0 },
@@ -250,9 +263,17 @@ static void configurations(void **unused unused_arg)
 	VEC_ADD(a, &dirty.fields) = (struct field_change){ .path = "package nginx" };
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct diff_config_input in = {
-			.addr = "node.a[0]", .node = "a-0", .pool = "a", .provider = "p", .wanted = true,
-			.digest = cases[i].digest, .recorded = cases[i].recorded, .tainted = cases[i].tainted,
-			.fresh = cases[i].fresh, .fleet_moved = cases[i].moved, .probe = cases[i].probe,
+			.addr = "node.a[0]",
+			.node = "a-0",
+			.pool = "a",
+			.provider = "p",
+			.wanted = true,
+			.digest = cases[i].digest,
+			.recorded = cases[i].recorded,
+			.tainted = cases[i].tainted,
+			.fresh = cases[i].fresh,
+			.fleet_moved = cases[i].moved,
+			.probe = cases[i].probe,
 		};
 		struct diff_output out;
 		diff_config(a, &in, &out);
@@ -272,7 +293,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_field, setup, teardown),
 		cmocka_unit_test_setup_teardown(fixed_fields_replace, setup, teardown),
 		cmocka_unit_test_setup_teardown(computed_fields_never_count, setup, teardown),
-		cmocka_unit_test_setup_teardown(secrets_are_compared_sealed_and_never_shown, setup, teardown),
+		cmocka_unit_test_setup_teardown(secrets_are_compared_sealed_and_never_shown, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(whole_resources, setup, teardown),
 		cmocka_unit_test_setup_teardown(status_matters, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_dependencies_replace, setup, teardown),

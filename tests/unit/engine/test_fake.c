@@ -2,7 +2,8 @@
 /* Whole runs on the fake cloud: make, change, break, mend, destroy; scale. */
 #include "bed.h"
 
-#define WEB(n, size) "  web: {provider: cloud, count: " #n ", image: debian-12, machine: " size "}\n"
+#define WEB(n, size) \
+	"  web: {provider: cloud, count: " #n ", image: debian-12, machine: " size "}\n"
 
 static struct apply_result result;
 static struct err failure;
@@ -69,7 +70,10 @@ static void throttling_is_waited_out(void **unused unused_arg)
 	struct bed b;
 
 	bed_make(&b);
-	bed_spec(&b, "error_script: [{call: create, error: busy, nth: 1, times: 5}, {call: list, error: busy, nth: 1, times: 1}]", WEB(6, "small"));
+	bed_spec(
+		&b,
+		"error_script: [{call: create, error: busy, nth: 1, times: 5}, {call: list, error: busy, nth: 1, times: 1}]",
+		WEB(6, "small"));
 	bed_run(&b, apply_ok);
 	assert_int_equal(result.created, 7);
 	assert_true(b.events_retry >= 5);
@@ -101,7 +105,8 @@ static void the_first_failure_stops_the_run(void **unused unused_arg)
 
 	bed_make(&b);
 	b.opts.parallel = 1;
-	bed_spec(&b, "error_script: [{call: create, match: web-2, error: remote}]", WEB(6, "small"));
+	bed_spec(&b, "error_script: [{call: create, match: web-2, error: remote}]",
+		 WEB(6, "small"));
 	bed_run(&b, apply_ok);
 	assert_true(result.budget_exceeded);
 	assert_int_equal(result.created, 3);
@@ -222,7 +227,8 @@ static void edited_plan(struct bed *b)
 	for (size_t cut = 1; cut < text.n; cut += 97) {
 		must(fs_write_atomic(path, str_sub(text, 0, text.n - cut), 0600, &e) == 0);
 		if (plan_load(b->a, path, &back, &e) == 0)
-			must(strcmp(back->digest, p->digest) == 0); /* only the final newline was cut */
+			must(strcmp(back->digest, p->digest) ==
+			     0); /* only the final newline was cut */
 	}
 	char *bad = arena_dup(b->a, text.p, text.n);
 	*strstr(bad, "debian-12") = 'D';
@@ -277,11 +283,12 @@ static void a_big_fleet_is_planned_in_a_second(void **unused unused_arg)
 		nodes = sizes[i];
 		bed_make(&b);
 		b.opts.parallel = 64;
-		snprintf(pools, sizeof pools, "  web: {provider: cloud, count: %zu, image: debian-12}\n", nodes);
+		snprintf(pools, sizeof pools,
+			 "  web: {provider: cloud, count: %zu, image: debian-12}\n", nodes);
 		bed_spec(&b, "", pools);
 		bed_run(&b, big);
-		print_message("%zu nodes: plan %lld ms, apply %lld ms, empty plan %lld ms\n", nodes, (long long)plan_ms,
-			      (long long)apply_ms, (long long)again_ms);
+		print_message("%zu nodes: plan %lld ms, apply %lld ms, empty plan %lld ms\n", nodes,
+			      (long long)plan_ms, (long long)apply_ms, (long long)again_ms);
 		assert_int_equal(result.created, nodes + 1);
 		ms[i] = apply_ms;
 		bed_gone(&b);

@@ -33,7 +33,13 @@ static struct change *add(struct bed *b, enum change_action action, const char *
 {
 	struct change *c = arena_obj(b->a, struct change);
 
-	*c = (struct change){ .addr = addr, .kind = "machine", .provider = "p", .node = addr, .pool = "web", .action = action, .reason = "" };
+	*c = (struct change){ .addr = addr,
+			      .kind = "machine",
+			      .provider = "p",
+			      .node = addr,
+			      .pool = "web",
+			      .action = action,
+			      .reason = "" };
 	if (strncmp(addr, "net", 3) == 0) {
 		c->kind = "network";
 		c->node = c->pool = NULL;
