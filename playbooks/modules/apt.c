@@ -215,7 +215,10 @@ static const char *age_question(const struct mod_call *c)
 	return arena_printf(
 		c->a,
 		"f=/var/lib/apt/periodic/update-success-stamp; [ -e $f ] || f=/var/lib/apt/lists\n"
-		"t=$(stat -c %%Y $f) || t=0; n=$(date +%%s); echo $t\n"
+		"t=$(stat -c %%Y $f) || t=0\n"
+		/* Lists that were never fetched are not fresh, however young their folder is. */
+		"ls /var/lib/apt/lists | grep -q _Packages || t=0\n"
+		"n=$(date +%%s); echo $t\n"
 		"[ $((n-t)) -ge %" PRId64 " ] || echo fresh\n"
 		"[ $((n-t)) -ge 3600 ] || echo hour\n",
 		valid < 0	     ? 0
