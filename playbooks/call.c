@@ -37,8 +37,8 @@ static struct str become_password(struct run *r, const struct scope *sc)
 	struct err ignored = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (template_eval(r->a, (struct template){ .text = str_of(names[i]) }, sc,
-				  TEMPLATE_LAZY, &v, &ignored) == 0 &&
+		if (template_eval(r->a, (struct template){ .text = str_of(names[i]) }, sc, RENDER,
+				  &v, &ignored) == 0 &&
 		    v->kind == V_STR && v->s.n) {
 			scrub_register(v->s);
 			return v->s;
@@ -68,7 +68,7 @@ static int choose_lane(struct site *t, struct err *e)
 	if (SCOPE_FLAG(t->r, t->step, become, t->sc, &become, e))
 		return -1;
 	if (become && user) {
-		if (template_render_value(t->r->w, user, t->sc, TEMPLATE_LAZY, &v, e))
+		if (template_render_value(t->r->w, user, t->sc, RENDER, &v, e))
 			return -1;
 		name = v->kind == V_STR && v->s.n ? v->s.p : "root";
 	} else if (become) {
@@ -126,8 +126,7 @@ static int open_call(struct site *t, struct err *e)
 	struct run *r = t->r;
 	bool on = r->o->check;
 
-	if (template_render_value(r->w, t->step->args, t->sc, TEMPLATE_NATIVE | TEMPLATE_LAZY, &raw,
-				  e))
+	if (template_render_value(r->w, t->step->args, t->sc, RENDER_NATIVE, &raw, e))
 		return err_at(e, t->step->pos);
 	if (value_has_unknown(raw) && r->mode == WALK_DECIDE)
 		return PROBE_LATER;
@@ -278,6 +277,7 @@ static int act(struct site *t, struct changes *ch, struct outcome *oc, struct er
 		t->r->out->rebooted = true;
 	changed = value_get(ch->result, "changed");
 	oc->status = ch->failed ? TASK_FAILED : TASK_CHANGED;
+	oc->acted = ch->failed && !m->act;
 	if (!ch->failed && (changed ? !value_is_truthy(changed) : m->act != NULL))
 		oc->status = TASK_OK;
 	return 0;

@@ -17,8 +17,7 @@ int flush_environment_of(struct run *r, const struct step *step, const struct sc
 	for (const struct step *p = step; p; p = scope_outer(p)) {
 		if (!p->environment)
 			continue;
-		if (template_render_value(r->a, p->environment, sc, TEMPLATE_NATIVE | TEMPLATE_LAZY,
-					  &one, e))
+		if (template_render_value(r->a, p->environment, sc, RENDER_NATIVE, &one, e))
 			return err_at(e, p->environment->pos);
 		if (one->kind == V_MAP)
 			all = value_merge(r->a, one, all, false);
@@ -223,6 +222,7 @@ static int fail_entry(struct run *r, struct state *s, const struct verdict *v, s
 		value_sets(oc.result, en->ch->result->map.e[i].key, en->ch->result->map.e[i].val);
 	strip_unknown(oc.result);
 	oc.ch = en->ch;
+	oc.acted = en->action && !en->harmless;
 	value_set(oc.result, "rc", value_int(r->w, v->status));
 	if (en->action)
 		msg = str_of(en->ch->msg ? en->ch->msg : "");

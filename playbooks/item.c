@@ -67,8 +67,7 @@ static int notify(struct run *r, struct state *s, const struct scope *sc, struct
 	for (const struct step *p = s->items.step; p; p = scope_outer(p))
 		for (size_t i = 0; p->notify && i < p->notify->list.n; i++) {
 			const struct value *v;
-			if (template_render_value(r->w, p->notify->list.v[i], sc, TEMPLATE_LAZY, &v,
-						  e))
+			if (template_render_value(r->w, p->notify->list.v[i], sc, RENDER, &v, e))
 				return -1;
 			for (size_t k = 0; v->kind == V_LIST && k < v->list.n; k++)
 				if (v->list.v[k]->kind == V_STR &&
@@ -84,7 +83,9 @@ static int notify(struct run *r, struct state *s, const struct scope *sc, struct
 
 static void set_marks(struct run *r, struct outcome *oc)
 {
-	value_set(oc->result, "changed", value_bool(r->w, oc->status == TASK_CHANGED));
+	value_set(oc->result, "changed",
+		  value_bool(r->w, oc->status == TASK_CHANGED ||
+					   (oc->status == TASK_FAILED && oc->acted)));
 	value_set(oc->result, "failed", value_bool(r->w, oc->status == TASK_FAILED));
 	if (oc->status == TASK_SKIPPED)
 		value_set(oc->result, "skipped", value_bool(r->w, true));
@@ -98,7 +99,7 @@ static int judge(struct run *r, const struct step *step, const struct scope *sc,
 {
 	struct value *own = value_map(r->w);
 	struct scope with = { .outer = sc, .vars = own };
-	enum truth changed = oc->status == TASK_CHANGED ? TRUE_ : FALSE_;
+	enum truth changed = oc->status == TASK_CHANGED || oc->acted ? TRUE_ : FALSE_;
 	enum truth failed = oc->status == TASK_FAILED ? TRUE_ : FALSE_;
 	struct err why = { 0 };
 
@@ -115,6 +116,7 @@ static int judge(struct run *r, const struct step *step, const struct scope *sc,
 		return WALK_STOP;
 	if (failed == TRUE_ && oc->status != TASK_FAILED)
 		value_set(oc->result, "failed_when_result", value_bool(r->w, true));
+	oc->acted = oc->acted && changed == TRUE_;
 	oc->status = failed == TRUE_ ? TASK_FAILED : changed == TRUE_ ? TASK_CHANGED : TASK_OK;
 	return 0;
 }
@@ -126,8 +128,7 @@ static int64_t number_of(struct run *r, const struct value *v, const struct scop
 	struct err ignored = { 0 };
 	int64_t n = fallback;
 
-	if (!v ||
-	    template_render_value(r->w, v, sc, TEMPLATE_NATIVE | TEMPLATE_LAZY, &got, &ignored))
+	if (!v || template_render_value(r->w, v, sc, RENDER_NATIVE, &got, &ignored))
 		return fallback;
 	if (got->kind == V_INT)
 		return got->i;
@@ -211,8 +212,7 @@ static const char *item_text(struct run *r, const struct state *s, const struct 
 	struct err ignored = { 0 };
 
 	if (step->loop.label &&
-	    template_render_value(r->w, step->loop.label, sc, TEMPLATE_NATIVE | TEMPLATE_LAZY,
-				  &label, &ignored) == 0)
+	    template_render_value(r->w, step->loop.label, sc, RENDER_NATIVE, &label, &ignored) == 0)
 		v = label;
 	return report_text(r->w, v);
 }
@@ -299,6 +299,15 @@ static void seal(struct run *r, struct outcome *oc)
 	mark_unsafe(oc->result, 0);
 }
 
+/* Is there a rescue section on the way out? */
+static bool has_rescue(const struct state *s)
+{
+	for (const struct frame *f = s->at; f; f = f->outer)
+		if (f->section == IN_BLOCK && f->step->rescue.v.n)
+			return true;
+	return false;
+}
+
 int item_done(struct run *r, struct state *s, const struct scope *sc, struct outcome *oc,
 	      struct err *e)
 {
@@ -323,6 +332,7 @@ int item_done(struct run *r, struct state *s, const struct scope *sc, struct out
 	    SCOPE_FLAG(r, step, no_log, sc, &hidden, &why))
 		item_fail(r, oc, why.msg);
 	oc->ignored = ignore && oc->status == TASK_FAILED;
+	oc->rescued = oc->status == TASK_FAILED && !oc->ignored && has_rescue(s);
 	oc->hidden = hidden;
 	s->items.changed |= oc->status == TASK_CHANGED;
 	s->items.failed |= oc->status == TASK_FAILED && !oc->ignored;
@@ -391,8 +401,7 @@ static int enter_include(struct run *r, struct state *s, const struct scope *sc,
 
 	oc->quiet = true;
 	if (step->file) {
-		if (template_render(r->w, template_of(step->file), sc, TEMPLATE_LAZY, &file,
-				    &why)) {
+		if (template_render(r->w, template_of(step->file), sc, RENDER, &file, &why)) {
 			item_fail(r, oc, why.msg);
 			oc->quiet = false;
 			return 0;

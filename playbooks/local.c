@@ -29,7 +29,7 @@ static int render_args(struct run *r, const struct step *step, const struct scop
 {
 	const struct value *raw;
 
-	if (template_render_value(r->w, step->args, sc, TEMPLATE_NATIVE | TEMPLATE_LAZY, &raw, e))
+	if (template_render_value(r->w, step->args, sc, RENDER_NATIVE, &raw, e))
 		return err_at(e, step->pos);
 	if (step->module->flags & MODULE_ANY_ARGS) {
 		*out = raw;
@@ -74,7 +74,7 @@ static int run_debug(struct run *r, struct state *s, const struct scope *sc, str
 	if (r->mode == WALK_COLLECT)
 		return 0;
 	if (var && var->kind == V_STR && !template_has_markup(var->s)) {
-		if (template_eval(r->w, template_of(var), sc, TEMPLATE_LAZY, &v, &why))
+		if (template_eval(r->w, template_of(var), sc, RENDER, &v, &why))
 			v = value_cstr(r->w, "VARIABLE IS NOT DEFINED!");
 		else if (value_has_unknown(v))
 			return not_known(r, oc);
@@ -125,7 +125,7 @@ static int assert_messages(struct run *r, const struct step *step, const struct 
 			value_sets(m, step->args->map.e[i].key, step->args->map.e[i].val);
 	if (value_get(m, "msg"))
 		value_set(m, "fail_msg", value_get(m, "msg"));
-	return template_render_value(r->w, m, sc, TEMPLATE_LAZY, out, e);
+	return template_render_value(r->w, m, sc, RENDER, out, e);
 }
 
 static int run_assert(struct run *r, struct state *s, const struct scope *sc, struct outcome *oc)
@@ -139,8 +139,7 @@ static int run_assert(struct run *r, struct state *s, const struct scope *sc, st
 	if (!that)
 		that = value_bool(r->w, true);
 	if (that->kind == V_STR && template_has_markup(that->s) &&
-	    template_render(r->w, template_of(that), sc, TEMPLATE_NATIVE | TEMPLATE_LAZY, &that,
-			    &why))
+	    template_render(r->w, template_of(that), sc, RENDER_NATIVE, &that, &why))
 		return fail_with(r, oc, &why);
 	for (size_t i = 0; i < (that->kind == V_LIST ? that->list.n : 1); i++) {
 		struct value *one = that->kind == V_LIST ? that->list.v[i] : value_copy(r->w, that);

@@ -144,8 +144,9 @@ void attrs_patch_word(struct patch *p, const struct attrs *at, const char *word,
 void attrs_result(struct changes *ch, const struct attrs *at, const struct path_info *now);
 
 /*
- * What a patch leaves behind, so that later tasks of the window decide on it. A wrong prediction does
- * no harm: the guard of the task that relied on it stops the window there, and it is decided anew.
+ * What a patch leaves behind, so that later tasks of the window decide on it. A wrong prediction
+ * does no harm: the guard of the task that relied on it stops the window there, and it is decided
+ * anew.
  */
 struct predicted_file {
 	const char *path;

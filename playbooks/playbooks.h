@@ -63,7 +63,7 @@ struct task_result {
 	const char *host, *play, *role, *task, *module;
 	struct pos pos; /* of the task */
 	enum task_status status;
-	bool ignored;	  /* failed, but ignore_errors */
+	bool ignored; /* failed, but ignore_errors is set, or a rescue section takes it */
 	const char *item; /* loop item, or NULL */
 	const char *msg;  /* of a failure or skip */
 	VEC(struct task_change) changes;

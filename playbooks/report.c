@@ -11,7 +11,7 @@ const char *report_text(struct arena *a, const struct value *v)
 	return buf_dup(&b, a);
 }
 
-static void count(struct run_result *out, enum task_status whole, bool ignored)
+static void count(struct run_result *out, enum task_status whole, const struct outcome *oc)
 {
 	switch (whole) {
 	case TASK_OK: out->ok++; break;
@@ -22,10 +22,11 @@ static void count(struct run_result *out, enum task_status whole, bool ignored)
 	case TASK_SKIPPED: out->skipped++; break;
 	case TASK_FAILED:
 	case TASK_UNREACHABLE:
-		if (ignored) {
+		if (oc->ignored) {
 			out->ok++;
 			out->ignored++;
-		} else {
+			out->changed += oc->acted;
+		} else if (!oc->rescued) {
 			out->failed++;
 		}
 		break;
@@ -66,8 +67,7 @@ static const char *shown_name(struct run *r, const struct step *step)
 	if (!template_has_markup(str_of(step->name)))
 		return step->name;
 	if (template_render(r->a, (struct template){ str_of(step->name), step->pos },
-			    scope_build(r, &r->s, step, NULL, &scopes), TEMPLATE_LAZY, &v,
-			    &ignored) ||
+			    scope_build(r, &r->s, step, NULL, &scopes), RENDER, &v, &ignored) ||
 	    v->kind != V_STR)
 		return step->name;
 	return v->s.p;
@@ -84,7 +84,7 @@ void report(struct run *r, const struct entry *en)
 	t->module = en->step->module ? en->step->module->name : "include_tasks";
 	t->pos = en->step->pos;
 	t->status = en->oc.status;
-	t->ignored = en->oc.ignored;
+	t->ignored = en->oc.ignored || en->oc.rescued;
 	t->item = en->item;
 	t->msg = en->oc.msg;
 	t->result = en->oc.result;
@@ -99,5 +99,5 @@ void report(struct run *r, const struct entry *en)
 	if (t->status == TASK_CHANGED || t->status == TASK_FAILED)
 		VEC_ADD(r->a, &r->out->changes) = t;
 	if (en->last)
-		count(r->out, en->whole, en->oc.ignored);
+		count(r->out, en->whole, &en->oc);
 }

@@ -65,9 +65,11 @@ struct outcome {
 	const struct changes *ch; /* NULL: no changes */
 	const char *msg;
 	bool ignored, hidden; /* no_log */
-	bool unknown;	      /* collect: it depends */
-	bool quiet;	      /* nothing to report (includes) */
-	struct entry *entry;  /* a patch or guard that is pending, or NULL */
+	bool rescued;	      /* failed, but a rescue section takes it */
+	bool acted;   /* an action that failed: it may have changed something, and counts so */
+	bool unknown; /* collect: it depends */
+	bool quiet;   /* nothing to report (includes) */
+	struct entry *entry; /* a patch or guard that is pending, or NULL */
 };
 
 /* What was decided behind a patch that is still to be sent. */
@@ -110,6 +112,11 @@ struct run {
 	VEC(struct entry *) pending;
 	size_t pending_bytes, steps; /* steps: walked in this window */
 };
+
+/* How texts of a play are rendered: strings in variables are templates too, and a newline at the
+ * end stays. */
+#define RENDER	      (TEMPLATE_LAZY | TEMPLATE_KEEP_NEWLINE)
+#define RENDER_NATIVE (RENDER | TEMPLATE_NATIVE)
 
 /* ---- scope.c ---- */
 #define SCOPES_MAX 96

@@ -189,9 +189,8 @@ static int condition(struct run *r, const struct value *v, const struct scope *s
 
 	if (v->kind == V_STR) {
 		int rc = template_has_markup(v->s)
-				 ? template_render(r->w, template_of(v), sc,
-						   TEMPLATE_NATIVE | TEMPLATE_LAZY, &got, e)
-				 : template_eval(r->w, template_of(v), sc, TEMPLATE_LAZY, &got, e);
+				 ? template_render(r->w, template_of(v), sc, RENDER_NATIVE, &got, e)
+				 : template_eval(r->w, template_of(v), sc, RENDER, &got, e);
 		if (rc) {
 			err_at(e, v->pos);
 			return err_wrap(e, "condition '" STR_FMT "'", STR_ARG(v->s));

@@ -177,8 +177,7 @@ static int loop_items(struct run *r, const struct step *step, const struct scope
 {
 	const struct value *v;
 
-	if (template_render_value(r->w, step->loop.items, sc, TEMPLATE_NATIVE | TEMPLATE_LAZY, &v,
-				  e))
+	if (template_render_value(r->w, step->loop.items, sc, RENDER_NATIVE, &v, e))
 		return err_at(e, step->loop.items->pos);
 	if (v->kind == V_UNKNOWN) {
 		*out = v;

@@ -91,6 +91,26 @@ static int add_folder(const struct mod_call *c, struct plan *plan, const char *s
 	return 0;
 }
 
+/* As Python's json module writes it: a blank after each comma and colon. */
+static void write_json(struct buf *b, const struct value *v)
+{
+	struct buf plain scoped(buf_wipe) = { 0 };
+	bool in_string = false;
+
+	buf_init(&plain, BUF_MAX_DEFAULT);
+	json_write(&plain, v, JSON_REVEAL);
+	for (size_t i = 0; i < plain.n; i++) {
+		char c = plain.p[i];
+		buf_addc(b, c);
+		if (in_string && c == '\\' && i + 1 < plain.n)
+			buf_addc(b, plain.p[++i]);
+		else if (c == '"')
+			in_string = !in_string;
+		else if (!in_string && (c == ',' || c == ':'))
+			buf_addc(b, ' ');
+	}
+}
+
 static struct str text_of_content(struct arena *a, const struct value *v)
 {
 	struct buf b;
@@ -100,7 +120,7 @@ static struct str text_of_content(struct arena *a, const struct value *v)
 		return v->s;
 	buf_init(&b, BUF_MAX_DEFAULT);
 	if (v->kind == V_LIST || v->kind == V_MAP)
-		json_write(&b, v, JSON_REVEAL);
+		write_json(&b, v);
 	else
 		value_reveal(&b, v);
 	s = str_dup(a, buf_str(&b));

@@ -82,7 +82,8 @@ static int run_it(struct play_case *c)
 	value_set(vars, "dir", value_cstr(c->a, c->dir));
 	if (c->vars)
 		vars = value_merge(c->a, vars, c->vars, false);
-	if (playbook_load(c->a, fs_join(c->a, c->dir, "play.yml"), &paths, &p, &errs)) {
+	if (playbook_load(c->a, c->play ? c->play : fs_join(c->a, c->dir, "play.yml"),
+			  c->play ? NULL : &paths, &p, &errs)) {
 		for (size_t i = 0; i < errs.n; i++) {
 			const char *file = errs.v[i].pos.file ? strrchr(errs.v[i].pos.file, '/')
 							      : NULL;

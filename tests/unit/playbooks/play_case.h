@@ -10,7 +10,8 @@
 
 struct play_case {
 	struct arena *a;
-	const char *dir; /* made anew by play_begin; the plays see it as {{ dir }} */
+	const char *dir;  /* made anew by play_begin; the plays see it as {{ dir }} */
+	const char *play; /* NULL: dir/play.yml */
 	struct run_opts opts;
 	const struct value *facts, *vars; /* vars: of the host, beside dir */
 	struct run_result result;
