@@ -22,7 +22,7 @@ draw() { # draw MAX: a number below MAX into $drawn
 }
 
 die() {
-	echo "not ok: seed $seed, kill $i: $*"
+	echo "# failed: seed $seed, kill $i: $*"
 	[ -f out ] && sed 's/^/# /' out
 	echo "# kept: $dir"
 	exit 1
@@ -102,4 +102,4 @@ while [ "$kills" -lt "$n" ]; do
 	check_converged "$total"
 done
 cd / && rm -rf "$dir"
-echo "ok $kills kills in $rounds rounds"
+echo "# converged: $kills kills in $rounds rounds"
