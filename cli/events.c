@@ -10,10 +10,13 @@
 
 #include "cli/view.h"
 
+#define EARLY_MAX ((size_t)64 << 20)
+
 static struct {
 	int into, run;
 	bool to_stdout, opened;
-} sinks = { -1, -1, false, false };
+	struct buf early; /* what came before the run had a name: the plan */
+} sinks = { .into = -1, .run = -1 };
 
 static int open_sink(const char *path, int *fd, struct err *e)
 {
@@ -25,6 +28,7 @@ int events_open(struct cli *c, struct err *e)
 {
 	sinks.opened = true;
 	sinks.to_stdout = c->g.json;
+	buf_init(&sinks.early, EARLY_MAX);
 	if (c->g.json_into && open_sink(c->g.json_into, &sinks.into, e) < 0)
 		return -1;
 	struct value *v = value_map(c->a);
@@ -33,15 +37,6 @@ int events_open(struct cli *c, struct err *e)
 	value_set(v, "format_version", value_cstr(c->a, "1.0"));
 	events_emit(c, "version", v);
 	return 0;
-}
-
-int events_open_run(struct cli *c, const char *run, struct err *e)
-{
-	char *dir = fs_join(c->a, c->state_dir, "runs");
-
-	if (fs_mkdirs(dir, 0700, e) < 0)
-		return -1;
-	return open_sink(arena_printf(c->a, "%s/%s.ndjson", dir, run), &sinks.run, e);
 }
 
 static void put(int fd, struct str line)
@@ -55,6 +50,20 @@ static void put(int fd, struct str line)
 			return;
 		line = str_sub(line, (size_t)n, SIZE_MAX);
 	}
+}
+
+int events_open_run(struct cli *c, const char *run, struct err *e)
+{
+	char *dir = fs_join(c->a, c->state_dir, "runs");
+
+	if (sinks.run >= 0)
+		return 0;
+	if (fs_mkdirs(dir, 0700, e) < 0 ||
+	    open_sink(arena_printf(c->a, "%s/%s.ndjson", dir, run), &sinks.run, e) < 0)
+		return -1;
+	put(sinks.run, buf_str(&sinks.early));
+	buf_fini(&sinks.early);
+	return 0;
 }
 
 void events_emit(struct cli *c unused_arg, const char *type, const struct value *fields)
@@ -82,11 +91,14 @@ void events_emit(struct cli *c unused_arg, const char *type, const struct value 
 		put(sinks.into, buf_str(&line));
 	if (sinks.run >= 0)
 		put(sinks.run, buf_str(&line));
+	else
+		buf_addstr(&sinks.early, buf_str(&line));
 }
 
 void events_close(struct cli *c unused_arg)
 {
 	close_fd(&sinks.into);
 	close_fd(&sinks.run);
+	buf_fini(&sinks.early);
 	sinks.opened = false;
 }

@@ -183,6 +183,18 @@ static void tell(const struct engine_event *ev)
 	line(b.p);
 }
 
+/* A record that can't be written is told once and does not stop the run. */
+static void record_run(struct cli *c, const char *run)
+{
+	static bool told;
+	struct err e = { 0 };
+
+	if (!run || told || events_open_run(c, run, &e) == 0)
+		return;
+	told = true;
+	log_warn("the run is not recorded in .muster/runs: %s", e.msg);
+}
+
 static void emit(struct cli *c, const struct engine_event *ev)
 {
 	scoped(arena_freep) struct arena *a = arena_new("progress event");
@@ -202,6 +214,7 @@ static void emit(struct cli *c, const struct engine_event *ev)
 	if (ev->err)
 		value_set(v, "error", view_error_value(a, ev->err));
 	value_set(v, "elapsed_ms", value_int(a, ev->elapsed_ms));
+	record_run(c, ev->run);
 	events_emit(c, ev->type, v);
 }
 
