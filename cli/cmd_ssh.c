@@ -118,7 +118,9 @@ static int cmd_ssh(struct cli *c, struct err *e)
 		return -1;
 	if (loop_run(find, &f, NULL, e) < 0 || f.rc < 0)
 		return -1;
-	for (size_t i = 1; i < c->args.v.n; i++)
+	size_t first = c->args.v.n > 1 && strcmp(c->args.v.v[1], "--") == 0 ? 2 : 1;
+
+	for (size_t i = first; i < c->args.v.n; i++)
 		add(c, &f.words, c->args.v.v[i]);
 	add(c, &f.words, NULL);
 	signal(SIGPIPE, SIG_DFL);
