@@ -172,7 +172,7 @@ void load_unknown(struct loader *l, const char *what, const char *const *known,
 				      me->key.p);
 		return;
 	}
-	while (known[n] && n < ARRAY_LEN(names) - 1) {
+	while (n < ARRAY_LEN(names) - 1 && known[n]) {
 		names[n] = known[n];
 		n++;
 	}

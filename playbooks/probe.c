@@ -282,10 +282,26 @@ int answers_parse(struct answers *an, const struct probe *p, struct str out, str
 	return err_set(e, ERR_REMOTE, "the probe's answer was cut short");
 }
 
-bool answers_have(const struct answers *an, const struct probe *p)
+/* What the host would say to "its content, unless its digest is this": nothing, if the digest is
+ * known to be this. */
+static bool follows(struct answers *an, const struct probe_req *r)
+{
+	struct probe_req sum = { .kind = PROBE_SHA256, .key = r->key };
+	const struct str *s;
+
+	if (r->kind != PROBE_CONTENT || !r->extra.n)
+		return false;
+	s = map_get(&an->by_id, identity(an->a, &sum));
+	if (!s || !str_eq(str_sub(*s, 0, r->extra.n), r->extra))
+		return false;
+	answers_put(an, r, STR_NONE);
+	return true;
+}
+
+bool answers_have(struct answers *an, const struct probe *p)
 {
 	for (size_t i = 0; i < p->index.n; i++)
-		if (!map_has(&an->by_id, p->index.e[i].key))
+		if (!map_has(&an->by_id, p->index.e[i].key) && !follows(an, p->index.e[i].val))
 			return false;
 	return true;
 }

@@ -61,8 +61,9 @@ must_check int answers_parse(struct answers *an, const struct probe *p, struct s
 			     struct err *e);
 /* For tests, and for predicting what a patch leaves behind. */
 void answers_put(struct answers *an, const struct probe_req *req, struct str payload);
-bool answers_have(const struct answers *an,
-		  const struct probe *p); /* all of p's requests are answered */
+/* All of p's requests are answered, or can be from others: a content is not wanted where the digest
+ * is the known one. */
+bool answers_have(struct answers *an, const struct probe *p);
 /* The payload; a request that was never asked is a bug of the module. Empty: there is no such thing
  * on the host. */
 struct str answers_get(const struct answers *an, enum probe_kind kind, const char *key);

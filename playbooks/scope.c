@@ -221,9 +221,10 @@ int scope_all(struct run *r, const struct value *list, const struct scope *sc, e
 const struct value *scope_inherited(const struct step *step, size_t member)
 {
 	for (const struct step *p = step; p; p = scope_outer(p)) {
-		const struct value *const *v = (const void *)((const char *)p + member);
-		if (*v)
-			return *v;
+		const struct value *v;
+		memcpy(&v, (const char *)p + member, sizeof(v));
+		if (v)
+			return v;
 	}
 	return NULL;
 }

@@ -105,6 +105,10 @@ static void windows(void **state)
 	assert_int_equal(c.result.changed, 0);
 	assert_int_equal(c.result.ok, 8);
 	expect_trips(&c, 1, 0);
+	c.opts.check = c.opts.diff = true;
+	RUN(&c);
+	assert_int_equal(c.result.changed, 0);
+	expect_trips(&c, 1, 0);
 	play_end(&c);
 }
 
@@ -247,6 +251,8 @@ static void facts_ride_along(void **state)
 	assert_int_equal(c.result.failed, 0);
 	assert_non_null(c.result.facts);
 	assert_null(strstr(play_read(&c, "k"), "absent"));
+	RUN(&c);
+	expect_trips(&c, 1, 0); /* also without facts of an earlier run */
 	c.facts = value_copy(c.a, c.result.facts);
 	RUN(&c);
 	assert_int_equal(c.result.changed, 0);
