@@ -105,7 +105,7 @@ struct change {
 struct plan {
 	VEC(struct change *) changes; /* destructive first, then in an order in which they can run */
 	VEC(struct change *)
-		drift; /* the CAUSE_OUTSIDE part, also when nothing will be done about it */
+	drift; /* the CAUSE_OUTSIDE part, also when nothing will be done about it */
 	VEC(const char *) unreachable; /* nodes that could not be probed */
 	size_t add, change, destroy, configure;
 	bool is_destroy;
