@@ -48,7 +48,7 @@ void scene_init(struct scene *s, struct arena *a);
 must_check int scene_subjects(struct scene *s, struct err *e);
 must_check int scene_fill(struct scene *s, struct err *e);
 /* Is this node to be asked what differs on it? */
-bool scene_worth_probing(const struct scene *s, const struct subject *x);
+bool scene_worth_probing(const struct scene *p, const struct subject *s);
 /* src's digests, serial and time are the caller's. */
 must_check int scene_plan(struct scene *s, struct plan **out, struct err *e);
 

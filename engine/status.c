@@ -78,8 +78,8 @@ static void add_node(struct status_maker *m, const struct node *n, const char *a
 
 	s->name = n ? n->name : want_node_name(m->a, m->en->o.fleet, addr);
 	s->addr = addr;
-	s->pool = n ? str_cstr(m->a, n->pool->name) : r->pool;
-	s->provider = n ? str_cstr(m->a, n->pool->provider) : r->provider;
+	s->pool = n ? str_cstr(m->a, n->pool->name) : r ? r->pool : NULL;
+	s->provider = n ? str_cstr(m->a, n->pool->provider) : r ? r->provider : NULL;
 	s->state = state_of(m, n, addr, r);
 	if (r) {
 		s->address = world_address(r->attrs);
