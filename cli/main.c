@@ -57,9 +57,10 @@ static int run_command(struct cli *c, struct err *e)
 static int parse(struct cli *c, int argc, const char *const *argv, struct err *e)
 {
 	const struct opt_set global = { global_opts, &c->g };
+	const struct opt_line whole = { argv + 1, (size_t)argc - 1, &global, 1, true };
 	struct opt_args first = { 0 };
 
-	if (opt_parse(c->a, argv + 1, (size_t)argc - 1, &global, 1, true, &first, e) < 0)
+	if (opt_parse(c->a, &whole, &first, e) < 0)
 		return -1;
 	const char *name = first.v.n ? first.v.v[0] : "help";
 
@@ -68,9 +69,15 @@ static int parse(struct cli *c, int argc, const char *const *argv, struct err *e
 		return help_unknown_command(name, e);
 	c->opts = arena_alloc(c->a, c->cmd->opts_size + 1);
 	const struct opt_set sets[] = { global, { c->cmd->opts, c->opts } };
+	const struct opt_line rest = {
+		.argv = first.v.n ? first.v.v + 1 : NULL,
+		.n = first.v.n ? first.v.n - 1 : 0,
+		.sets = sets,
+		.n_sets = 2,
+		.stop_at_argument = c->cmd->flags & STOP_AT_ARG,
+	};
 
-	if (opt_parse(c->a, first.v.n ? first.v.v + 1 : NULL, first.v.n ? first.v.n - 1 : 0, sets,
-		      2, c->cmd->flags & STOP_AT_ARG, &c->args, e) < 0)
+	if (opt_parse(c->a, &rest, &c->args, e) < 0)
 		return err_hint(e, "see muster help %s", name);
 	return opt_from_env(c->a, &global, e);
 }

@@ -7,10 +7,8 @@
 
 struct parser {
 	struct arena *a;
-	const char *const *argv;
-	size_t n, i;
-	const struct opt_set *sets;
-	size_t n_sets;
+	const struct opt_line *line;
+	size_t i; /* of the next argument */
 };
 
 static bool alias_matches(const char *aliases, struct str name)
@@ -26,11 +24,11 @@ static bool alias_matches(const char *aliases, struct str name)
 
 static const struct opt *find_long(const struct parser *p, struct str name, void **into)
 {
-	for (size_t s = 0; s < p->n_sets; s++) {
-		for (const struct opt *o = p->sets[s].rows; o && o->name; o++) {
+	for (size_t s = 0; s < p->line->n_sets; s++) {
+		for (const struct opt *o = p->line->sets[s].rows; o && o->name; o++) {
 			if (str_eqc(name, o->name) ||
 			    (o->aliases && alias_matches(o->aliases, name))) {
-				*into = p->sets[s].into;
+				*into = p->line->sets[s].into;
 				return o;
 			}
 		}
@@ -40,10 +38,10 @@ static const struct opt *find_long(const struct parser *p, struct str name, void
 
 static const struct opt *find_letter(const struct parser *p, char letter, void **into)
 {
-	for (size_t s = 0; s < p->n_sets; s++) {
-		for (const struct opt *o = p->sets[s].rows; o && o->name; o++) {
+	for (size_t s = 0; s < p->line->n_sets; s++) {
+		for (const struct opt *o = p->line->sets[s].rows; o && o->name; o++) {
 			if (o->letter == letter) {
-				*into = p->sets[s].into;
+				*into = p->line->sets[s].into;
 				return o;
 			}
 		}
@@ -116,9 +114,9 @@ static int unknown_option(const struct parser *p, struct str name, const char *d
 	const char *known[256];
 	size_t n = 0;
 
-	for (size_t s = 0; s < p->n_sets; s++) {
-		for (const struct opt *o = p->sets[s].rows; o && o->name && n < ARRAY_LEN(known);
-		     o++)
+	for (size_t s = 0; s < p->line->n_sets; s++) {
+		for (const struct opt *o = p->line->sets[s].rows;
+		     o && o->name && n < ARRAY_LEN(known); o++)
 			known[n++] = o->name;
 	}
 	const char *near = str_suggest(name, known, n);
@@ -138,9 +136,9 @@ static int parse_long(struct parser *p, struct str body, const char *dashes, str
 	if (!o)
 		return unknown_option(p, name, dashes, e);
 	if (takes_value(o) && !value) {
-		if (p->i >= p->n)
+		if (p->i >= p->line->n)
 			return err_set(e, ERR_USAGE, "--%s needs a value (%s)", o->name, o->arg);
-		value = p->argv[p->i++];
+		value = p->line->argv[p->i++];
 	}
 	if (o->type == OPT_COUNT && value)
 		return err_set(e, ERR_USAGE, "--%s takes no value", o->name);
@@ -163,9 +161,9 @@ static int parse_letters(struct parser *p, const char *letters, struct err *e)
 		const char *value = c[1] ? c + 1 : NULL;
 
 		if (!value) {
-			if (p->i >= p->n)
+			if (p->i >= p->line->n)
 				return err_set(e, ERR_USAGE, "-%c needs a value (%s)", *c, o->arg);
-			value = p->argv[p->i++];
+			value = p->line->argv[p->i++];
 		}
 		return store(p->a, o, into, value, e);
 	}
@@ -192,23 +190,22 @@ static int parse_one(struct parser *p, const char *arg, struct err *e)
 	return parse_letters(p, arg + 1, e);
 }
 
-int opt_parse(struct arena *a, const char *const *argv, size_t n, const struct opt_set *sets,
-	      size_t n_sets, bool stop_at_argument, struct opt_args *args, struct err *e)
+int opt_parse(struct arena *a, const struct opt_line *line, struct opt_args *args, struct err *e)
 {
-	struct parser p = { .a = a, .argv = argv, .n = n, .sets = sets, .n_sets = n_sets };
+	struct parser p = { .a = a, .line = line };
 
 	args->after_dashes = SIZE_MAX;
-	while (p.i < p.n) {
-		const char *arg = p.argv[p.i++];
+	while (p.i < line->n) {
+		const char *arg = line->argv[p.i++];
 
 		if (strcmp(arg, "--") == 0 && args->after_dashes == SIZE_MAX) {
 			args->after_dashes = args->v.n;
-			while (p.i < p.n)
-				VEC_ADD(a, &args->v) = p.argv[p.i++];
+			while (p.i < line->n)
+				VEC_ADD(a, &args->v) = line->argv[p.i++];
 		} else if (arg[0] != '-' || !arg[1]) {
 			VEC_ADD(a, &args->v) = arg;
-			while (stop_at_argument && p.i < p.n)
-				VEC_ADD(a, &args->v) = p.argv[p.i++];
+			while (line->stop_at_argument && p.i < line->n)
+				VEC_ADD(a, &args->v) = line->argv[p.i++];
 		} else if (parse_one(&p, arg, e) < 0) {
 			return -1;
 		}

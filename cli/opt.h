@@ -54,11 +54,18 @@ struct opt_args {
 	size_t after_dashes;
 };
 
-/* Parses argv[0..n). stop_at_argument: everything from the first non-option on is an argument (ssh
- * NODE cmd -x). */
-must_check int opt_parse(struct arena *a, const char *const *argv, size_t n,
-			 const struct opt_set *sets, size_t n_sets, bool stop_at_argument,
-			 struct opt_args *args, struct err *e);
+/* A command line without the program's name, and the tables that its options are looked up in. */
+struct opt_line {
+	const char *const *argv;
+	size_t n;
+	const struct opt_set *sets;
+	size_t n_sets;
+	/* everything from the first non-option on is an argument (ssh NODE cmd -x) */
+	bool stop_at_argument;
+};
+
+must_check int opt_parse(struct arena *a, const struct opt_line *line, struct opt_args *args,
+			 struct err *e);
 /* Sets each option of the table that is still unset from MUSTER_<NAME> (dashes become underscores).
  * Only scalars. */
 must_check int opt_from_env(struct arena *a, const struct opt_set *set, struct err *e);

@@ -422,8 +422,10 @@ int session_nodes(struct cli *c, const char *expression, struct names *out, stru
 	}
 	session_groups(c, &groups, &n_groups);
 	if (select_names(c->a, str_of(c->g.limit),
-			 &(struct select_from){ all.v.v, all.v.n, groups, n_groups }, &limited, e) < 0)
+			 &(struct select_from){ all.v.v, all.v.n, groups, n_groups }, &limited,
+			 e) < 0)
 		return err_wrap(e, "--limit");
 	return select_names(c->a, str_of(expression),
-			    &(struct select_from){ limited.v.v, limited.v.n, groups, n_groups }, out, e);
+			    &(struct select_from){ limited.v.v, limited.v.n, groups, n_groups },
+			    out, e);
 }
