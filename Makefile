@@ -42,7 +42,7 @@ DATA_DIRS := templates/files/% playbooks/roles/% state/schema/%
 
 room_src = $(filter-out $(DATA_DIRS),$(sort $(wildcard $(1)/*.c $(1)/*/*.c)))
 room_obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(call room_src,$(1)))
-upto = $(if $(filter $(1),$(firstword $(2))),$(3) $(1),$(call upto,$(1),$(wordlist 2,99,$(2)),$(3) $(firstword $(2))))
+upto = $(if $(2),,$(error no room $(1) in ROOMS))$(if $(filter $(1),$(firstword $(2))),$(3) $(1),$(call upto,$(1),$(wordlist 2,99,$(2)),$(3) $(firstword $(2))))
 reverse = $(if $(1),$(call reverse,$(wordlist 2,99,$(1))) $(firstword $(1)))
 # Libraries of a room and of all rooms before it, in link order (highest first).
 libs_upto = $(foreach r,$(call reverse,$(call upto,$(1),$(ROOMS))),$(BUILD)/lib$(r).a)
