@@ -168,7 +168,7 @@ static void entry_lines(struct painter *p, const struct entry *en)
 	else
 		buf_adds(p->b, ch->action == CHANGE_CONFIGURE && ch->node ? ch->node : ch->addr);
 	buf_addf(p->b, ": %s", action_words(ch->action));
-	if (ch->reason)
+	if (ch->reason && strcmp(ch->reason, action_words(ch->action)) != 0)
 		buf_addf(p->b, " (%s)", ch->reason);
 	if (ch->effect_drain || ch->effect_reboot)
 		buf_addf(p->b, "   %s%s%s", ch->effect_drain ? "drain" : "",
