@@ -4,7 +4,6 @@
  * run's own record. The same event goes to all, so that a pipeline that reads stdout and a person
  * who looks at the record later see the same thing.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -39,19 +38,6 @@ int events_open(struct cli *c, struct err *e)
 	return 0;
 }
 
-static void put(int fd, struct str line)
-{
-	while (line.n) {
-		ssize_t n = write(fd, line.p, line.n);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return;
-		line = str_sub(line, (size_t)n, SIZE_MAX);
-	}
-}
-
 int events_open_run(struct cli *c, const char *run, struct err *e)
 {
 	char *dir = fs_join(c->a, c->state_dir, "runs");
@@ -61,7 +47,7 @@ int events_open_run(struct cli *c, const char *run, struct err *e)
 	if (fs_mkdirs(dir, 0700, e) < 0 ||
 	    open_sink(arena_printf(c->a, "%s/%s.ndjson", dir, run), &sinks.run, e) < 0)
 		return -1;
-	put(sinks.run, buf_str(&sinks.early));
+	view_write(sinks.run, buf_str(&sinks.early));
 	buf_fini(&sinks.early);
 	return 0;
 }
@@ -86,11 +72,11 @@ void events_emit(struct cli *c unused_arg, const char *type, const struct value 
 	scrub(&line, buf_str(&raw));
 	buf_addc(&line, '\n');
 	if (sinks.to_stdout)
-		put(STDOUT_FILENO, buf_str(&line));
+		view_write(STDOUT_FILENO, buf_str(&line));
 	if (sinks.into >= 0)
-		put(sinks.into, buf_str(&line));
+		view_write(sinks.into, buf_str(&line));
 	if (sinks.run >= 0)
-		put(sinks.run, buf_str(&line));
+		view_write(sinks.run, buf_str(&line));
 	else
 		buf_addstr(&sinks.early, buf_str(&line));
 }

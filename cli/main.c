@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the command in the table, satisfies its preconditions, runs it, and reports. Everything
  * else is in the commands. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,6 +137,8 @@ static int run(struct cli *c, int argc, const char *const *argv)
 	if (c->g.help)
 		return help_command(c, c->cmd);
 	code = run_command(c, &e);
+	if (code >= 0 && view_lost(&e) < 0)
+		code = -1;
 	if (code < 0)
 		code = report(c, &e);
 	else if (c->signalled)
@@ -145,11 +148,24 @@ static int run(struct cli *c, int argc, const char *const *argv)
 	return code;
 }
 
+/* A program that starts with stdout closed would open its state as descriptor 1 and print into it. */
+static void fill_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct cli c = { .a = arena_new("run") };
 	int code;
 
+	fill_standard_files();
 	signal(SIGPIPE, SIG_IGN);
 	env_init(environ);
 	code = argc < 1 ? EXIT_USAGE : run(&c, argc, (const char *const *)argv);

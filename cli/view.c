@@ -22,23 +22,71 @@ const char *view_off(bool color)
 	return color ? "\033[0m" : "";
 }
 
+static int lost; /* errno of the first write to stdout that failed */
+
+void view_write(int fd, struct str text)
+{
+	while (text.n) {
+		ssize_t n = write(fd, text.p, text.n);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			if (fd == STDOUT_FILENO && !lost)
+				lost = n < 0 ? errno : EIO;
+			return;
+		}
+		text = str_sub(text, (size_t)n, SIZE_MAX);
+	}
+}
+
+int view_lost(struct err *e)
+{
+	if (!lost || lost == EPIPE)
+		return 0;
+	errno = lost;
+	err_sys(e, "writing the output");
+	return err_hint(e, "what was to be done is done; only the output is incomplete");
+}
+
 /* Everything that leaves the program passes here: nothing that is secret, nothing lost to a short
  * write. */
 static void write_scrubbed(int fd, struct str text)
 {
 	scoped(buf_fini) struct buf clean = { 0 };
-	size_t done = 0;
 
 	buf_init(&clean, SIZE_MAX);
 	scrub(&clean, text);
-	while (done < clean.n) {
-		ssize_t n = write(fd, clean.p + done, clean.n - done);
+	view_write(fd, buf_str(&clean));
+}
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return;
-		done += (size_t)n;
+/* Length of the UTF-8 sequence at p, 0 when it is broken or a C1 control. Overlong forms and
+ * surrogates are for the readers of the input to refuse; here they do no harm. */
+static size_t sequence(const char *s, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	size_t len = p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : p[0] < 0xF5 ? 4 : 0;
+
+	if (len == 0 || len > n || (p[0] == 0xC2 && p[1] < 0xA0))
+		return 0;
+	for (size_t i = 1; i < len; i++) {
+		if ((p[i] & 0xC0) != 0x80)
+			return 0;
+	}
+	return len;
+}
+
+void view_plain(struct buf *b, struct str text)
+{
+	for (size_t i = 0; i < text.n; i++) {
+		unsigned char ch = (unsigned char)text.p[i];
+		size_t len = ch < 0x80 ? 1 : sequence(text.p + i, text.n - i);
+
+		if (len == 0 || ch == 0x7F || (ch < 0x20 && ch != '\n' && ch != '\t'))
+			buf_addc(b, '?');
+		else
+			buf_addstr(b, str_sub(text, i, i + len));
+		i += len ? len - 1 : 0;
 	}
 }
 
@@ -108,19 +156,32 @@ static void source_excerpt(struct buf *b, struct str line, int *col)
 	if (line.n > 100) {
 		from = *col > 60 ? (size_t)*col - 60 : 0;
 		to = from + 100 < line.n ? from + 100 : line.n;
+		/* not in the middle of a character */
+		while (from > 0 && ((unsigned char)line.p[from] & 0xC0) == 0x80)
+			from--;
+		while (to < line.n && ((unsigned char)line.p[to] & 0xC0) == 0x80)
+			to++;
 		*col -= (int)from;
 	}
 	for (size_t i = from; i < to; i++)
-		buf_addc(b, (unsigned char)line.p[i] < 0x20 ? ' ' : line.p[i]);
+		buf_addc(b, (unsigned char)line.p[i] < 0x20 || line.p[i] == 0x7F ? ' ' : line.p[i]);
 }
 
+/* The columns that the bytes before the col-th take: none for a continuation byte, two for most of
+ * the East Asian scripts and emoji (their first byte says so, near enough for a caret). */
 static size_t columns_before(struct str line, int col)
 {
+	scoped(buf_fini) struct buf plain = { 0 };
 	size_t shown = 0;
 
-	for (size_t i = 0; i + 1 < (size_t)col && i < line.n; i++)
-		/* UTF-8 continuation bytes take no column */
-		shown += ((unsigned char)line.p[i] & 0xC0) != 0x80;
+	buf_init(&plain, BUF_MAX_DEFAULT);
+	view_plain(&plain, str_sub(line, 0, (size_t)(col > 1 ? col - 1 : 0)));
+	for (size_t i = 0; i < plain.n; i++) {
+		unsigned char ch = (unsigned char)plain.p[i];
+
+		if ((ch & 0xC0) != 0x80)
+			shown += (ch >= 0xE3 && ch <= 0xED) || ch == 0xF0 ? 2 : 1;
+	}
 	return shown;
 }
 
@@ -136,27 +197,36 @@ static void error_source(struct buf *b, const struct err *e, bool color)
 		return;
 	buf_init(&text, 4096);
 	source_excerpt(&text, line, &col);
-	buf_addf(b, "  %7d | %s\n", e->pos.line, text.p);
-	buf_addf(b, "          | ");
+	buf_addf(b, "  %7d | ", e->pos.line);
+	view_plain(b, buf_str(&text));
+	buf_addf(b, "\n          | ");
 	buf_addn(b, ' ', columns_before(buf_str(&text), col));
 	buf_addf(b, "%s^%s\n", view_on(color, VIEW_RED), view_off(color));
 }
 
+/* What others said (a host, a provider, a file) may hold anything: it cannot drive the terminal. */
+static void error_row(struct buf *b, const char *label, const char *text)
+{
+	if (!text[0])
+		return;
+	buf_addf(b, "  %-9s ", label);
+	view_plain(b, str_of(text));
+	buf_addc(b, '\n');
+}
+
 void view_error_text(struct buf *b, const struct err *e, bool color)
 {
-	buf_addf(b, "%serror:%s %s\n", view_on(color, VIEW_RED), view_off(color), e->msg);
+	buf_addf(b, "%serror:%s ", view_on(color, VIEW_RED), view_off(color));
+	view_plain(b, str_of(e->msg));
+	buf_addc(b, '\n');
 	if (e->pos.file && e->pos.line > 0)
 		error_source(b, e, color);
 	else if (e->pos.file)
-		buf_addf(b, "  spec      %s\n", e->pos.file);
-	if (e->addr[0])
-		buf_addf(b, "  resource  %s\n", e->addr);
-	if (e->node[0])
-		buf_addf(b, "  node      %s\n", e->node);
-	if (e->request[0])
-		buf_addf(b, "  request   %s\n", e->request);
-	if (e->hint[0])
-		buf_addf(b, "  hint      %s\n", e->hint);
+		error_row(b, "spec", e->pos.file);
+	error_row(b, "resource", e->addr);
+	error_row(b, "node", e->node);
+	error_row(b, "request", e->request);
+	error_row(b, "hint", e->hint);
 }
 
 struct value *view_error_value(struct arena *a, const struct err *e)

@@ -13,6 +13,13 @@ enum view_color { VIEW_PLAIN, VIEW_RED, VIEW_GREEN, VIEW_YELLOW, VIEW_BLUE, VIEW
 const char *view_on(bool color, enum view_color c);
 const char *view_off(bool color);
 
+/* All of the text, unscrubbed, to a descriptor. What stdout could not take is remembered. */
+void view_write(int fd, struct str text);
+/* 0, or -1 when a part of the output was lost. A reader that went away (`| head`) is no error. */
+must_check int view_lost(struct err *e);
+/* Foreign text, made harmless for a terminal: control characters and broken UTF-8 become '?'. */
+void view_plain(struct buf *b, struct str text);
+
 void view_out(struct cli *c, const struct buf *b); /* text to stdout */
 void view_outf(struct cli *c, const char *fmt, ...) printf_fmt(2, 3);
 void view_notef(struct cli *c, const char *fmt, ...) printf_fmt(2, 3); /* stderr; silent with -q */

@@ -175,9 +175,10 @@ static void decode_int(struct decoder *d, const struct member *m)
 		wrong_type(d, m);
 		return;
 	}
-	*(int64_t *)m->to = m->v->i;
-	if (!m->row->accepts)
+	if (!m->row->accepts) {
+		*(int64_t *)m->to = m->v->i;
 		return;
+	}
 	size_t dots = str_find(high, STR(".."));
 	if (dots == SIZE_MAX)
 		bug("field %s accepts \"%s\": want LOW..HIGH", m->row->name, m->row->accepts);
@@ -190,6 +191,9 @@ static void decode_int(struct decoder *d, const struct member *m)
 			fault(d, m, NULL, "must be at least " STR_FMT, STR_ARG(low));
 	} else if (str_to_int(high, &to) && m->v->i > to) {
 		fault(d, m, NULL, "must be at most " STR_FMT, STR_ARG(high));
+	} else {
+		/* a number out of bounds stays outside: later checks loop over it */
+		*(int64_t *)m->to = m->v->i;
 	}
 }
 

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# What nobody writes on purpose: specs out of bounds, outputs that cannot be written, text that would drive the terminal.
+. tests/cli/lib.sh
+
+spec() { # spec COUNT IMAGE
+	cat >muster.yaml <<YAML
+cluster: t
+providers: {cloud: {type: fake}}
+pools:
+  a: {provider: cloud, count: $1, image: $2}
+YAML
+}
+
+spec 1000000000 debian-12
+out=$(timeout 20 "$MUSTER" validate 2>&1)
+is "a count out of bounds is refused, not expanded" 1 $?
+has "says the bound" "$out" "must be at most 100000"
+
+spec 2 debian-12
+if [ -w /dev/full ]; then
+	err=$("$MUSTER" plan 2>&1 >/dev/full)
+	is "an output that cannot be written is an error" 1 $?
+	has "says so" "$err" "writing the output"
+	err=$("$MUSTER" --json plan 2>&1 >/dev/full)
+	is "the same with --json" 1 $?
+fi
+"$MUSTER" help 2>"$TEST_TMP/.err" | head -n 1 >/dev/null
+is "a reader that goes away is no error" "" "$(cat "$TEST_TMP/.err")"
+"$MUSTER" apply --yes >&- 2>&- <&-
+is "apply without standard files" 0 $?
+run state check
+is "nothing was printed into the state" 0 "$status"
+
+esc=$(printf '\033')
+cat >broken.yaml <<'YAML'
+cluster: t
+"\e[2Jpools": {}
+YAML
+run validate -f broken.yaml
+is "an unknown key" 1 "$status"
+hasnot "escape sequences do not reach the terminal" "$err" "$esc"
+has "they are shown as something else" "$err" '"?[2Jpools"'
+printf 'cluster: t\nvars: {"日本": 1, é: 2, "x\377": 1}\n' >broken.yaml
+run validate -f broken.yaml
+has "broken UTF-8 is shown as something else" "$err" '"x?": 1}'
+has "the caret stands below it, after wide characters" "$err" "
+          |                           ^"
+finish
