@@ -278,7 +278,8 @@ int task_sem_take(struct task_sem *s, struct deadline d, struct err *e)
 	s->last = &w;
 	enum wake why = sched_park(d.at);
 	if (w.granted)
-		return 0; /* whatever else happened: the unit is ours and must be given back by us */
+		/* whatever else happened: the unit is ours and must be given back by us */
+		return 0;
 	if (w.prev)
 		w.prev->next = w.next;
 	else

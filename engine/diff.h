@@ -61,7 +61,8 @@ struct diff_config_input {
 	const char *recorded; /* digest last applied; NULL: never */
 	bool tainted;	      /* the last one failed */
 	bool fresh; /* the machine is (re)made in the same plan: nothing can be known about it */
-	bool fleet_moved; /* nodes came or went since: files that list them change for that reason */
+	/* nodes came or went since: files that list them change for that reason */
+	bool fleet_moved;
 	const struct node_probe *probe; /* NULL: not probed */
 };
 void diff_config(struct arena *a, const struct diff_config_input *in, struct diff_output *out);

@@ -103,7 +103,8 @@ struct change {
 };
 
 struct plan {
-	VEC(struct change *) changes; /* destructive first, then in an order in which they can run */
+	/* destructive first, then in an order in which they can run */
+	VEC(struct change *) changes;
 	VEC(struct change *)
 	drift; /* the CAUSE_OUTSIDE part, also when nothing will be done about it */
 	VEC(const char *) unreachable; /* nodes that could not be probed */

@@ -10,7 +10,8 @@ struct fan {
 	size_t n, workers;
 	void (*fn)(void *arg, size_t i); /* in a task; keeps its own result and error */
 	void *arg;
-	struct group **shown; /* set to the group while it works, so that ^C finds it; may be NULL */
+	/* set to the group while it works, so that ^C finds it; may be NULL */
+	struct group **shown;
 };
 
 /* -1 only if the caller was cancelled. After a cancellation of the group the rest of the items is

@@ -36,12 +36,11 @@ enum field_flags {
 	FIELD_FIXED = 2,    /* a change means destroy and create again */
 	FIELD_COMPUTED = 4, /* the provider tells us; the user may not set it */
 	FIELD_SECRET = 8,   /* never printed or stored in clear */
-	FIELD_REF =
-		16, /* names another object: checked for existence by `accepts` (e.g. "providers") */
-	FIELD_NAME = 32,  /* takes the map key: not written by the user */
-	FIELD_SHORT = 64, /* a bare scalar in place of the object means this member ({role: x} may
-			     be written x) */
-	FIELD_LATE = 128, /* templates in it are evaluated later, per node */
+	FIELD_REF = 16,	    /* names another object, checked by `accepts` (e.g. "providers") */
+	FIELD_NAME = 32,    /* takes the map key: not written by the user */
+	FIELD_SHORT = 64,   /* a bare scalar in place of the object means this member ({role: x} may
+			       be written x) */
+	FIELD_LATE = 128,   /* templates in it are evaluated later, per node */
 	FIELD_REST = 256, /* F_VALUE: a map of all the keys that no other row knows; the row's name
 			     is not a key */
 	FIELD_SOON = 512, /* a key of the language that this version does not support yet: refused,

@@ -35,7 +35,8 @@ enum node_kind {
 	N_TEXT,	  /* name: the text */
 	N_OUTPUT, /* left */
 	N_IF,	  /* left: condition, right: body, other: N_IF, N_BODY or NULL */
-	N_FOR, /* targets, left: what, right: body, cond: filter or NULL, other: else body or NULL */
+	/* targets, left: what, right: body, cond: filter or NULL, other: else body or NULL */
+	N_FOR,
 	N_SET, /* targets (or targets[0].name), left: value, or right: body */
 };
 

@@ -33,8 +33,8 @@ struct bounds {
 	/* Evaluates a text from the scope, a template of its own; given by the front door, so that
 	 * expressions need not include statements. */
 	const struct value *(*text_fn)(struct eval *outer, const struct value *text);
-	VEC(const struct value *)
-		namespaces; /* made by namespace(): the only values that {% set x.y %} may change */
+	/* made by namespace(): the only values that {% set x.y %} may change */
+	VEC(const struct value *) namespaces;
 };
 
 struct eval {

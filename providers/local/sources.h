@@ -16,7 +16,8 @@ struct source {
 	const char *suite;	/* with the machine's code name, e.g. bookworm-updates */
 	const char *components; /* "main contrib" */
 	const char *signed_by;	/* file, or NULL */
-	bool debian; /* of the Debian archive; false: another's, whose host the proxy may reach too */
+	/* of the Debian archive; false: another's, whose host the proxy may reach too */
+	bool debian;
 };
 struct sources {
 	VEC(struct source) v;

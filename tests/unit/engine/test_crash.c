@@ -63,8 +63,8 @@ static size_t kill_everywhere(const char *const *points, size_t n, void (*next)(
 			bool killed = bed_killed(&b, fault, destroys ? destroy : apply);
 			kills += killed;
 			bed_run(&b, next);
-			bed_run(&b,
-				apply); /* takes a dead lease away, where the plan above was empty */
+			/* takes a dead lease away, where the plan above was empty */
+			bed_run(&b, apply);
 			bed_check_converged(&b, 7);
 			bed_gone(&b);
 			if (!killed)
