@@ -67,7 +67,8 @@ struct cli {
 	struct engine *engine;
 	bool out_tty, err_tty, color_out, color_err;
 	bool interactive; /* may ask: stdin is a terminal and CI is not set */
-	int signalled;	  /* SIGINT or SIGTERM that stopped the run */
+	bool keep_hangup; /* started with SIGHUP ignored (nohup) */
+	int signalled;	  /* SIGINT, SIGTERM or SIGHUP that stopped the run */
 };
 
 extern const struct command *const commands[]; /* NULL-terminated, in help's order */

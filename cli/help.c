@@ -22,16 +22,18 @@ static void overview(struct buf *b)
 		"\n`muster help COMMAND` says more; `muster help exit-codes` lists the exit codes.\n");
 }
 
-static const char exit_codes[] = "exit codes\n"
-				 "    0  done, or nothing to do\n"
-				 "    1  error\n"
-				 "    2  changes are pending (plan --detailed-exitcode)\n"
-				 "    3  drift and nothing else (drift; plan --detailed-exitcode)\n"
-				 "    4  some nodes failed, within the failure budget\n"
-				 "    5  another run holds the lease\n"
-				 "    6  refused by budget or policy\n"
-				 "   64  wrong use of the command line\n"
-				 "  130  stopped by SIGINT, 143 by SIGTERM, with a true journal\n";
+static const char exit_codes[] =
+	"exit codes\n"
+	"    0  done, or nothing to do\n"
+	"    1  error\n"
+	"    2  changes are pending (plan --detailed-exitcode)\n"
+	"    3  drift and nothing else (drift; plan --detailed-exitcode)\n"
+	"    4  some nodes failed, within the failure budget\n"
+	"    5  another run holds the lease\n"
+	"    6  refused by budget or policy\n"
+	"   64  wrong use of the command line\n"
+	"  130  stopped by SIGINT, 143 by SIGTERM, 129 by SIGHUP, with a true "
+	"journal\n";
 
 int help_command(struct cli *c, const struct command *cmd)
 {

@@ -163,10 +163,12 @@ static void fill_standard_files(void)
 int main(int argc, char **argv)
 {
 	struct cli c = { .a = arena_new("run") };
+	struct sigaction hangup;
 	int code;
 
 	fill_standard_files();
 	signal(SIGPIPE, SIG_IGN);
+	c.keep_hangup = sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler == SIG_IGN;
 	env_init(environ);
 	code = argc < 1 ? EXIT_USAGE : run(&c, argc, (const char *const *)argv);
 	scrub_reset();

@@ -330,6 +330,9 @@ int session_engine(struct cli *c, struct engine_opts *o, struct err *e)
 		return -1;
 	loop_on_signal(SIGINT, on_signal, c);
 	loop_on_signal(SIGTERM, on_signal, c);
+	/* a terminal that closes; under nohup it stays ignored */
+	if (!c->keep_hangup)
+		loop_on_signal(SIGHUP, on_signal, c);
 	return 0;
 }
 

@@ -47,6 +47,20 @@ static void roll_back(struct state *s)
 		log_warn("state: rollback: %s", ignored.msg);
 }
 
+/* A state that somebody deleted goes on taking writes, which end with the process: a run that went
+ * on would leave machines that no state knows. */
+static int check_in_place(struct state *s, struct err *e)
+{
+	int moved = 0;
+
+	if (sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK ||
+	    !moved)
+		return 0;
+	err_set(e, ERR_IO, "state file %s was removed or replaced while this run had it open",
+		s->path);
+	return err_hint(e, "put it back; 'muster gc' lists what this run made and no state knows");
+}
+
 /* The outermost transaction of a write or a group. */
 static int begin_outer(struct state *s, unsigned flags, struct err *e)
 {
@@ -56,6 +70,8 @@ static int begin_outer(struct state *s, unsigned flags, struct err *e)
 	}
 	if (s->readers)
 		return err_set(e, ERR_BUG, "writing to a state inside a snapshot");
+	if (check_in_place(s, e))
+		return -1;
 	if (sql_exec(s, "BEGIN IMMEDIATE", SQL_NO_ARGS, e))
 		return -1;
 	s->counted = false;

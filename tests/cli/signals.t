@@ -35,6 +35,14 @@ begin "TERM"
 kill -TERM $pid
 wait $pid
 is "TERM: exit status" 143 $?
+begin "HUP"
+kill -HUP $pid
+wait $pid
+is "HUP: exit status" 129 $?
+run status
+hasnot "HUP: nothing is unfinished" "$out" "unfinished:"
+run lock ls
+has "HUP: the lease is given back" "$out" "nobody holds the lease"
 
 run destroy --yes-destroy="$("$MUSTER" state list | grep -c 'node\.')"
 begin "twice"
@@ -61,4 +69,11 @@ run gc
 has "kill: no orphan" "$out" "no leftovers"
 run status
 has "kill: all forty" "$out" "40 ready"
+
+run destroy --yes-destroy=40
+begin "state removed"
+mv .muster/state.db elsewhere.db
+wait $pid
+is "state removed: the run stops" 1 $?
+has "state removed: it says why" "$(cat log)" "was removed or replaced"
 finish
