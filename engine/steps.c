@@ -106,9 +106,11 @@ static void edge(struct maker *m, size_t before, size_t after)
 {
 	if (!before || !after)
 		return;
+	struct step *x = &m->s->v.v[before - 1], *y = &m->s->v.v[after - 1];
 	graph_edge(&m->g, before - 1, after - 1);
-	VEC_ADD(m->s->a, &m->s->v.v[before - 1].next) = after - 1;
-	m->s->v.v[after - 1].waiting++;
+	VEC_ADD(m->s->a, &x->next) = after - 1;
+	y->waiting++;
+	y->goes_on |= x->unit == y->unit;
 }
 
 static void add_edges(struct maker *m)
@@ -123,13 +125,45 @@ static void add_edges(struct maker *m)
 	}
 }
 
+static bool stands_on(const struct change *c, size_t under)
+{
+	for (size_t i = 0; i < c->deps.n; i++)
+		if (c->deps.v[i] == under)
+			return true;
+	return false;
+}
+
+/* What stands on a replaced object is down from before that is unmade until it is made again. */
+static int check_room(struct maker *m, size_t under, struct err *e)
+{
+	struct steps *s = m->s;
+	const struct change *c = m->p->changes.v[under];
+	int64_t *down = arena_array(s->a, int64_t, s->pools.n + 1);
+
+	for (size_t i = 0; i < c->undone_first.n; i++) {
+		const struct change *on = m->p->changes.v[c->undone_first.v[i]];
+		const struct step_unit *u = &s->units.v[index_of(&s->unit_by_addr, on->addr)];
+		if (!u->disrupts || u->pool == SIZE_MAX || !stands_on(on, under))
+			continue;
+		const struct step_pool *pool = &s->pools.v[u->pool];
+		if (!pool->may_be_down || ++down[u->pool] <= pool->may_be_down)
+			continue;
+		err_set(e, ERR_CONFLICT,
+			"replacing %s takes more nodes of pool \"%s\" down at once than the %lld of max_unavailable",
+			c->addr, pool->name, (long long)pool->may_be_down);
+		return err_hint(e, "raise update.max_unavailable of pool \"%s\" for this change",
+				pool->name);
+	}
+	return 0;
+}
+
 static size_t lane_of(struct maker *m, size_t step)
 {
 	static const char *const parts[] = { "unmake", "make", "configure" };
 	struct steps *s = m->s;
 	const struct step *x = &s->v.v[step];
 	const struct step_unit *u = &s->units.v[x->unit];
-	bool rolling = u->disrupts && u->pool != SIZE_MAX && x->waiting == 0;
+	bool rolling = u->disrupts && u->pool != SIZE_MAX && !x->goes_on;
 	bool creates = x->part == PART_MAKE && x->c->action != CHANGE_UPDATE;
 	const char *key = arena_printf(s->a, "%s %s %s %d %d", x->c->provider,
 				       x->c->pool ? x->c->pool : "", parts[x->part], rolling,
@@ -172,6 +206,9 @@ int steps_make(struct arena *a, const struct plan *p, const struct steps_limits 
 	if (!graph_order(&m.g, &order))
 		return err_set(e, ERR_CONFLICT, "the plan's changes wait for each other: %s",
 			       out->v.v[order.v.v[0]].c->addr);
+	for (size_t i = 0; i < p->changes.n; i++)
+		if (p->changes.v[i]->undone_first.n && check_room(&m, i, e))
+			return -1;
 	for (size_t i = 0; i < out->v.n; i++) {
 		out->v.v[i].lane = lane_of(&m, i);
 		if (!out->v.v[i].waiting)

@@ -19,6 +19,7 @@ struct step {
 	enum step_part part;
 	enum step_state state;
 	size_t waiting; /* steps before it that are not done */
+	bool goes_on;	/* another step of its unit comes before it */
 	VEC(size_t) next;
 	size_t unit; /* of steps.units: the machine, with all of its steps */
 	size_t lane;
@@ -72,6 +73,8 @@ struct steps_limits {
 	void *arg;
 };
 
+/* ERR_CONFLICT: the changes wait for each other, or something that is replaced would take more
+ * nodes of a pool down at once than may be. */
 must_check int steps_make(struct arena *a, const struct plan *p, const struct steps_limits *l,
 			  struct steps *out, struct err *e);
 /* The next step that may begin now, taken; SIZE_MAX: none. */

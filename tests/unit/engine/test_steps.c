@@ -186,6 +186,49 @@ static void a_pool_rolls(void **unused unused_arg)
 	arena_free(b.a);
 }
 
+/* An update that waits for its network's is as much a disturbance as one that waits for nothing. */
+static void a_pool_rolls_behind_its_network(void **unused unused_arg)
+{
+	struct bed b = { .a = arena_new("test"), .l = { .down = 1 } };
+
+	add(&b, CHANGE_UPDATE, "net");
+	for (int i = 0; i < 2; i++) {
+		struct change *c = add(&b, CHANGE_UPDATE, arena_printf(b.a, "n%d", i));
+		c->in_service = true;
+		after(&b, c, 0);
+	}
+	make(&b);
+	steps_end(&b.s, expect(&b, "net", PART_MAKE), true);
+	size_t n0 = expect(&b, "n0", PART_MAKE);
+	expect_none(&b);
+	steps_end(&b.s, n0, true);
+	expect(&b, "n1", PART_MAKE);
+	arena_free(b.a);
+}
+
+/* Before anything is taken down: a roll could never get to its end. */
+static void a_network_that_takes_too_many_along_is_refused(void **unused unused_arg)
+{
+	struct bed b = { .a = arena_new("test"), .l = { .down = 1 } };
+	struct steps_limits l = { may_be_down, creates, &b.l };
+	struct err e = { 0 };
+	struct change *net = add(&b, CHANGE_REPLACE, "net");
+
+	for (size_t i = 0; i < 2; i++) {
+		struct change *c = add(&b, CHANGE_REPLACE, arena_printf(b.a, "n%zu", i));
+		c->in_service = true;
+		after(&b, c, 0);
+		deleted_after(&b, net, 1 + i);
+	}
+	assert_int_equal(steps_make(b.a, &b.plan, &l, &b.s, &e), -1);
+	assert_int_equal(e.kind, ERR_CONFLICT);
+	assert_non_null(strstr(e.msg, "\"web\""));
+	assert_non_null(strstr(e.hint, "max_unavailable"));
+	b.l.down = 2;
+	make(&b);
+	arena_free(b.a);
+}
+
 static void edges_in_a_ring_are_refused(void **unused unused_arg)
 {
 	struct bed b = { .a = arena_new("test") };
@@ -239,6 +282,8 @@ int main(void)
 		cmocka_unit_test(what_stands_on_a_failure_is_skipped),
 		cmocka_unit_test(a_provider_makes_so_many_at_a_time),
 		cmocka_unit_test(a_pool_rolls),
+		cmocka_unit_test(a_pool_rolls_behind_its_network),
+		cmocka_unit_test(a_network_that_takes_too_many_along_is_refused),
 		cmocka_unit_test(edges_in_a_ring_are_refused),
 		cmocka_unit_test(ten_thousand_nodes_are_linear),
 	};
