@@ -52,6 +52,11 @@ kill_during() { # kill_during MS COMMAND ARG...
 	sleep "$(awk -v m="$ms" 'BEGIN { printf "%.3f", m / 1000 }')"
 	if kill -9 "$pid" 2>/dev/null; then
 		kills=$((kills + 1))
+		span=$((span * 5 / 4))
+		[ $span -lt 600 ] || span=600
+	else # too late: wait less
+		span=$((span * 3 / 4))
+		[ $span -gt 20 ] || span=20
 	fi
 	wait "$pid" 2>/dev/null
 }
@@ -73,6 +78,7 @@ check_converged() { # check_converged OBJECTS
 	grep -q "^nobody holds the lease" out || die "the lease is held"
 }
 
+span=260 # ms within which a kill falls; follows the speed of the machine
 kills=0 rounds=0 i=0
 while [ "$kills" -lt "$n" ]; do
 	i=$kills
@@ -85,7 +91,7 @@ while [ "$kills" -lt "$n" ]; do
 	spec "$web" "$gpu" "$size"
 	while [ "$times" -gt 0 ]; do
 		times=$((times - 1))
-		draw 260; ms=$drawn
+		draw $span; ms=$drawn
 		draw 10
 		if [ "$drawn" -lt 7 ]; then
 			kill_during "$ms" apply --yes --parallel 4

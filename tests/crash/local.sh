@@ -64,6 +64,11 @@ kill_during() { # kill_during MS COMMAND ARG...
 	sleep "$(awk -v m="$ms" 'BEGIN { printf "%.3f", m / 1000 }')"
 	if kill -9 "$pid" 2>/dev/null; then
 		kills=$((kills + 1))
+		span=$((span * 5 / 4))
+		[ $span -lt 4000 ] || span=4000
+	else # too late: wait less
+		span=$((span * 3 / 4))
+		[ $span -gt 60 ] || span=60
 	fi
 	wait "$pid" 2>/dev/null
 }
@@ -94,6 +99,7 @@ left() { # what bears the cluster's name: processes, mounts, namespaces
 	done
 }
 
+span=1800 # ms within which a kill falls; follows the speed of the machine
 kills=0 rounds=0
 while [ "$kills" -lt "$n" ]; do
 	rounds=$((rounds + 1))
@@ -101,7 +107,7 @@ while [ "$kills" -lt "$n" ]; do
 	draw 3; hosts=$((drawn + 1))
 	draw 1000; word=word$drawn
 	spec "$hosts" "$word"
-	draw 1800; ms=$drawn
+	draw $span; ms=$drawn
 	draw 10
 	if [ "$drawn" -lt 7 ]; then
 		kill_during "$ms" apply --yes
