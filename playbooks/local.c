@@ -138,11 +138,13 @@ static int run_assert(struct run *r, struct state *s, const struct scope *sc, st
 
 	if (!that)
 		that = value_bool(r->w, true);
-	if (that->kind == V_STR && template_has_markup(that->s) &&
-	    template_render(r->w, template_of(that), sc, RENDER_NATIVE, &that, &why))
+	bool given = that->kind == V_STR && template_has_markup(that->s);
+	if (given && template_render(r->w, template_of(that), sc, RENDER_NATIVE, &that, &why))
 		return fail_with(r, oc, &why);
 	for (size_t i = 0; i < (that->kind == V_LIST ? that->list.n : 1); i++) {
-		struct value *one = that->kind == V_LIST ? that->list.v[i] : value_copy(r->w, that);
+		struct value *one =
+			value_copy(r->w, that->kind == V_LIST ? that->list.v[i] : that);
+		one->unsafe |= given;
 		list.list.v = &one;
 		list.list.n = 1;
 		if (scope_all(r, &list, sc, &t, &why))

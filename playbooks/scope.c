@@ -186,7 +186,17 @@ static int condition(struct run *r, const struct value *v, const struct scope *s
 		     struct err *e)
 {
 	const struct value *got = v;
+	bool b;
 
+	/* What a variable or a node says is no expression, whatever it looks like. */
+	if (v->kind == V_STR && v->unsafe) {
+		if (value_to_bool(v, &b) == 0)
+			return truth_of(v, out);
+		err_set(e, ERR_SPEC, "the condition gives a text, not true or false: \"%.60s\"",
+			v->s.p);
+		err_hint(e, "write the comparison itself, without {{ }}");
+		return err_at(e, v->pos);
+	}
 	if (v->kind == V_STR) {
 		int rc = template_has_markup(v->s)
 				 ? template_render(r->w, template_of(v), sc, RENDER_NATIVE, &got, e)

@@ -27,6 +27,48 @@ static const struct value *render_inner(struct eval *outer, const struct value *
 	return parse(&ev, &body) < 0 ? NULL : exec_body(&ev, body, true);
 }
 
+static bool is_markup_key(const struct value *map, struct str key)
+{
+	return !map->unsafe && template_has_markup(key);
+}
+
+static bool needs_rendering(const struct value *v)
+{
+	if (v->kind == V_STR)
+		return !v->unsafe && template_has_markup(v->s);
+	for (size_t i = 0; v->kind == V_LIST && i < v->list.n; i++)
+		if (needs_rendering(v->list.v[i]))
+			return true;
+	for (size_t i = 0; v->kind == V_MAP && i < v->map.n; i++)
+		if (is_markup_key(v, v->map.e[i].key) || needs_rendering(v->map.e[i].val))
+			return true;
+	return false;
+}
+
+/* ---- results -------------------------------------------------------------------------------- */
+
+static void mark_unsafe(struct value *v)
+{
+	v->unsafe = v->unsafe || v->kind == V_STR || v->kind == V_MAP;
+	for (size_t i = 0; v->kind == V_LIST && i < v->list.n; i++)
+		mark_unsafe(v->list.v[i]);
+	for (size_t i = 0; v->kind == V_MAP && i < v->map.n; i++)
+		mark_unsafe(v->map.e[i].val);
+}
+
+/* What an expression gave may hold what a node said, cut up and put together in any way. So it is
+ * never a template again: else a node could have the controller run {{ secret('cmd:...') }}. */
+static const struct value *final(struct arena *a, const struct value *v)
+{
+	if (!needs_rendering(v))
+		return v;
+	struct value *copy = value_copy(a, v);
+	mark_unsafe(copy);
+	return copy;
+}
+
+/* ---- the front door ------------------------------------------------------------------------- */
+
 static int run(struct eval *ev, unsigned flags, bool is_expression, const struct value **out)
 {
 	struct bounds bounds = { .text_fn = render_inner };
@@ -46,7 +88,10 @@ static int run(struct eval *ev, unsigned flags, bool is_expression, const struct
 			return -1;
 		*out = exec_body(ev, n, flags & TEMPLATE_NATIVE);
 	}
-	return *out ? 0 : -1;
+	if (!*out)
+		return -1;
+	*out = final(ev->a, *out);
+	return 0;
 }
 
 int template_render(struct arena *a, struct template t, const struct scope *scope, unsigned flags,
@@ -69,27 +114,11 @@ int template_eval(struct arena *a, struct template t, const struct scope *scope,
 	return run(&ev, flags, true, out);
 }
 
-static bool needs_rendering(const struct value *v)
-{
-	if (v->kind == V_STR)
-		return !v->unsafe && template_has_markup(v->s);
-	for (size_t i = 0; v->kind == V_LIST && i < v->list.n; i++)
-		if (needs_rendering(v->list.v[i]))
-			return true;
-	for (size_t i = 0; v->kind == V_MAP && i < v->map.n; i++)
-		if (template_has_markup(v->map.e[i].key) || needs_rendering(v->map.e[i].val))
-			return true;
-	return false;
-}
-
 static int render_key(struct arena *a, const struct map_entry *en, const struct scope *scope,
 		      unsigned flags, struct str *out, struct err *e)
 {
 	const struct value *key;
 
-	*out = en->key;
-	if (!template_has_markup(en->key))
-		return 0;
 	if (template_render(a, (struct template){ en->key, en->pos }, scope,
 			    flags & ~(unsigned)TEMPLATE_NATIVE, &key, e) < 0)
 		return -1;
@@ -112,9 +141,13 @@ static int render_map(struct arena *a, const struct value *v, const struct scope
 
 	map->pos = v->pos;
 	map->secret = v->secret;
+	map->unsafe = true; /* its keys are final, as its values are */
 	for (size_t i = 0; i < v->map.n; i++) {
-		if (render_key(a, &v->map.e[i], scope, flags, &key, e) < 0 ||
-		    template_render_value(a, v->map.e[i].val, scope, flags, &item, e) < 0)
+		key = v->map.e[i].key;
+		if (is_markup_key(v, key) &&
+		    render_key(a, &v->map.e[i], scope, flags, &key, e) < 0)
+			return -1;
+		if (template_render_value(a, v->map.e[i].val, scope, flags, &item, e) < 0)
 			return -1;
 		value_sets(map, key, item);
 		map_find(&map->map, key)->pos = v->map.e[i].pos;

@@ -202,6 +202,44 @@ static void test_unknown(void **state)
 	assert_string_equal(rendered("{{ u | default('x') }}", TEMPLATE_NATIVE), "unknown");
 }
 
+/* Text from a node stays text, however it travels: else a node could have the controller run
+ * {{ secret('cmd:...') }}. */
+static void test_never_twice(void **state)
+{
+	static const char *const ways[] = { "{{ u }}",
+					    "x{{ u }}",
+					    "{{ u ~ 'x' }}",
+					    "{{ u | trim }}",
+					    "{{ u.split('|') }}",
+					    "{{ [u | upper] | first | lower }}",
+					    "{{ {'k': [u + ' ']} }}",
+					    "{{ {u | trim: 1} }}",
+					    "{{ '{' ~ '{ n }}' }}",
+					    "{% for c in u %}{{ c }}{% endfor %}" };
+
+	(void)state;
+	value_set(vars, "n", value_int(a, 3));
+	set("u", "{{ n }}");
+	value_get(vars, "u")->unsafe = true;
+	for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+		struct value *text = value_cstr(a, ways[i]), *task = value_map(a);
+		const struct value *got = NULL, *again = NULL;
+		struct err e = { 0 };
+
+		assert_int_equal(template_render_value(a, text, &scope, TEMPLATE_LAZY, &got, &e), 0);
+		value_set(vars, "fact", got); /* set_fact */
+		value_set(task, "arg", value_cstr(a, "{{ fact }}"));
+		assert_int_equal(template_render_value(a, task, &scope, TEMPLATE_LAZY, &again, &e),
+				 0);
+		assert_true(value_equal(value_get(again, "arg"), got));
+		/* rendered arguments are a tree of values for whoever renders them once more */
+		assert_int_equal(template_render_value(a, again, &scope, TEMPLATE_LAZY, &again, &e),
+				 0);
+		assert_true(value_equal(value_get(again, "arg"), got));
+		assert_non_null(strstr(rendered("{{ fact }}", TEMPLATE_LAZY), "{ n }}"));
+	}
+}
+
 static bool refused(const char *text, const char *why)
 {
 	const char *r = rendered(text, TEMPLATE_LAZY);
@@ -370,6 +408,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_lazy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_secret, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unknown, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_never_twice, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bounds, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_deep_in_task, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_truncated, setup, teardown),
