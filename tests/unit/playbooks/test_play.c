@@ -318,6 +318,38 @@ static void retries(void **state)
 	play_end(&c);
 }
 
+/* What a node says is never evaluated, neither as a template nor as a condition. */
+static void nodes_write_no_templates(void **state)
+{
+	struct play_case c;
+
+	(void)state;
+	play_begin(&c, "injection");
+	play_file(&c, "inc.yml", "- copy: {content: '{{ p }}', dest: '{{ dir }}/p'}\n");
+	play_file(
+		&c, "play.yml",
+		"- hosts: all\n"
+		"  vars: {evil: 7}\n"
+		"  tasks:\n"
+		"    - {name: say, shell: \"printf '%s' '{''{ evil }''}'\", register: out}\n"
+		"    - set_fact: {a: 'x{{ out.stdout }}', b: \"{{ out.stdout.split('|') }}\"}\n"
+		"    - {name: facts, copy: {content: '{{ a }} {{ b[0] }}', dest: '{{ dir }}/f'}}\n"
+		"    - name: loop\n"
+		"      copy: {content: '{{ item }}', dest: '{{ dir }}/l'}\n"
+		"      loop: \"{{ out.stdout.split('|') }}\"\n"
+		"    - {include_tasks: inc.yml, vars: {p: 'p{{ out.stdout | trim }}'}}\n"
+		"    - {name: expression, shell: echo evil == 7, register: out}\n"
+		"    - {name: judge, assert: {that: '{{ out.stdout }}'}, ignore_errors: yes}\n"
+		"    - {name: true, assert: {that: '{{ evil == 7 }}'}}\n");
+	RUN(&c);
+	assert_string_equal(play_read(&c, "f"), "x{{ evil }} {{ evil }}");
+	assert_string_equal(play_read(&c, "l"), "{{ evil }}");
+	assert_string_equal(play_read(&c, "p"), "p{{ evil }}");
+	if (!strstr(c.log.p, "judge: the condition gives a text"))
+		fail_msg("%s", c.log.p);
+	play_end(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -330,6 +362,7 @@ int main(void)
 		cmocka_unit_test(facts_ride_along),
 		cmocka_unit_test(secrets_stay_hidden),
 		cmocka_unit_test(retries),
+		cmocka_unit_test(nodes_write_no_templates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
