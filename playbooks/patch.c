@@ -44,25 +44,40 @@ void patch_raw(struct patch *p, const char *text)
  * put PATH MODE OWNER GROUP VALIDATE BACKUP REPLACE_LINK, content in base64 on stdin; "" for what
  * is not asked for. The temporary file is private until it has its owner; an old file's owner and
  * mode are taken over with stat, since chown --reference is not everywhere.
+ *
+ * In somebody else's folder (a user's home) its owner could put a link in the place of the file
+ * that root is writing. There it is written in a folder of our own, in which we stand: whatever he
+ * renames, we stay in it, and the last rename follows no link.
  */
 static const char put_function[] =
 	"put() {\n"
 	"f=$1\n"
 	"[ ! -h \"$f\" ] || [ -n \"$7\" ] || f=$(readlink -f -- \"$f\")\n"
 	"d=${f%/*}; [ \"$d\" != \"$f\" ] || d=.\n"
-	"[ -d \"${d:-/}\" ] || { printf 'Destination directory %s does not exist\\n' \"$d\"; exit 1; }\n"
-	"t=$(mktemp \"${d:-/}/.muster.XXXXXX\")\n"
-	"trap 'rm -f -- \"$t\"' EXIT\n"
+	"d=${d:-/}; f=./${f##*/}; w=; t=\n"
+	"[ -d \"$d\" ] || { printf 'Destination directory %s does not exist\\n' \"$d\"; exit 1; }\n"
+	"cd -P -- \"$d\"\n"
+	"trap '[ -z \"$t\" ] || rm -f -- \"$t\"; [ -z \"$w\" ] || rmdir -- \"../$w\"' EXIT\n"
+	"if [ ! -O . ]; then\n"
+	"d=$(stat -c %d:%i .); w=$(mktemp -d ./.muster.XXXXXX)\n"
+	"cd -P -- \"$w\"; f=.$f\n"
+	"[ -O . ] && [ \"$(stat -c %d:%i ..)\" = \"$d\" ] || { w=; echo 'the folder was changed meanwhile'; exit 1; }\n"
+	"fi\n"
+	"t=$(mktemp ./.muster.XXXXXX)\n"
 	"base64 -d >\"$t\"\n"
 	"m=0644; o=; g=\n"
-	"if [ -f \"$f\" ]; then m=$(stat -c %a -- \"$f\"); o=$(stat -c %u -- \"$f\"); g=$(stat -c %g -- \"$f\"); fi\n"
+	"if [ -f \"$f\" ]; then m=$(stat -L -c %a -- \"$f\"); o=$(stat -L -c %u -- \"$f\"); g=$(stat -L -c %g -- \"$f\"); fi\n"
 	"o=${3:-$o}; g=${4:-$g}; m=${2:-$m}\n"
 	"[ \"$o\" = \"$(stat -c %u -- \"$t\")\" ] || [ -z \"$o\" ] || chown -- \"$o\" \"$t\"\n"
 	"[ \"$g\" = \"$(stat -c %g -- \"$t\")\" ] || [ -z \"$g\" ] || chgrp -- \"$g\" \"$t\"\n"
 	"chmod -- \"$m\" \"$t\"\n"
-	"if [ -n \"$5\" ]; then muster_tmp=$t sh -c \"$5\" || { echo 'failed to validate'; exit 1; }; fi\n"
-	"if [ -n \"$6\" ] && [ -f \"$f\" ]; then cp -p -- \"$f\" \"$f.$$.$(date +%Y-%m-%d@%H:%M:%S~)\"; fi\n"
-	"mv -f -- \"$t\" \"$f\"\n"
+	"if [ -n \"$5\" ]; then muster_tmp=$PWD/${t#./} sh -c \"$5\" || { echo 'failed to validate'; exit 1; }; fi\n"
+	"if [ -n \"$6\" ] && [ -f \"$f\" ]; then\n"
+	"b=$(mktemp ./.muster.XXXXXX); cp -p -- \"$f\" \"$b\"\n"
+	"mv -f -- \"$b\" \"$f.$$.$(date +%Y-%m-%d@%H:%M:%S~)\"\n"
+	"fi\n"
+	"mv -f -- \"$t\" \"$f\"; t=\n"
+	"[ -z \"$w\" ] || rmdir -- \"../$w\"\n"
 	"trap - EXIT\n"
 	"}\n";
 

@@ -37,15 +37,18 @@ static const struct module_arg authorized_key_args[] = {
 	{ "key_options", ARG_STR, 0, NULL, NULL, NULL, "options before the keys" },
 	{ "exclusive", ARG_BOOL, 0, "no", NULL, NULL, "other keys go" },
 	{ "comment", ARG_STR, 0, NULL, NULL, NULL, "comment instead of the keys' own" },
-	{ "follow", ARG_BOOL, ARG_IGNORED, "no", NULL, NULL, "links are followed" },
+	{ "follow", ARG_BOOL, 0, "no", NULL, NULL, "the file or folder may be a symbolic link" },
 	{ "validate_certs", ARG_BOOL, ARG_IGNORED, "yes", NULL, NULL, "keys are not fetched" },
 	ARG_END,
 };
 
 /* ---- the host ---- */
 
-/* Prints the home, then the file between a line that says it is there and a dot that keeps its last
- * newlines. */
+/*
+ * Prints the home, then the file between a line that says it is there and a dot that keeps its last
+ * newlines; or a path that is a link. A user owns his folder, so a link in there could make root
+ * read and give away whatever he likes.
+ */
 static const char *question(const struct mod_call *c)
 {
 	const char *path = arg_cstr(c->args, "path");
@@ -59,6 +62,9 @@ static const char *question(const struct mod_call *c)
 		proc_quote(&b, str_of(path));
 	else
 		buf_adds(&b, "$h/.ssh/authorized_keys");
+	if (!arg_bool(c->args, "follow"))
+		buf_adds(&b, "\nfor l in \"${f%/*}\" \"$f\"; do "
+			     "[ ! -h \"$l\" ] || { printf 'link\\n%s\\n' \"$l\"; exit 0; }; done");
 	buf_addf(&b, "\n[ -f \"$f\" ] || exit 0\necho file; head -c %zu -- \"$f\"; echo .\n",
 		 PATH_CONTENT_MAX + 1);
 	return buf_dup(&b, c->a);
@@ -270,20 +276,27 @@ static bool any_gone_or_new(const struct file *f, size_t old)
 	return f->v.n > old;
 }
 
-/* home, "file" if it is there, then its text. */
-static bool read_answer(struct command_answer *r, struct str *home, struct str *text, bool *exists)
+struct found {
+	bool known, exists; /* the user; the file */
+	struct str home, text;
+	struct str link; /* a link that is not to be followed; empty: none */
+};
+
+/* home, "file" if it is there, then its text; or "link" and its name. */
+static struct found read_answer(struct command_answer *r)
 {
+	struct found f = { 0 };
 	struct str line;
 
-	*home = *text = STR_NONE;
-	*exists = false;
-	if (r->status != 0 || !str_next(&r->out, '\n', home))
-		return false;
-	if (str_next(&r->out, '\n', &line) && str_eqc(line, "file")) {
-		*exists = true;
-		*text = str_sub(r->out, 0, r->out.n ? r->out.n - 1 : 0);
-	}
-	return true;
+	f.known = r->status == 0 && str_next(&r->out, '\n', &f.home);
+	if (!f.known || !str_next(&r->out, '\n', &line))
+		return f;
+	f.exists = str_eqc(line, "file");
+	if (f.exists)
+		f.text = str_sub(r->out, 0, r->out.n ? r->out.n - 1 : 0);
+	else if (str_eqc(line, "link"))
+		f.link = r->out;
+	return f;
 }
 
 static int authorized_key_check(const struct mod_call *c, const struct answers *an,
@@ -293,8 +306,7 @@ static int authorized_key_check(const struct mod_call *c, const struct answers *
 	struct keys keys = { { 0 } };
 	struct file f = { { 0 } };
 	struct command_answer r;
-	struct str home, text;
-	bool exists, known;
+	struct found now;
 	size_t old;
 
 	ch->want = w;
@@ -303,19 +315,23 @@ static int authorized_key_check(const struct mod_call *c, const struct answers *
 	if (read_keys(c, &keys, e))
 		return -1;
 	answers_command(an, question(c), &r);
-	known = read_answer(&r, &home, &text, &exists);
-	if (!known && !c->check)
+	now = read_answer(&r);
+	if (!now.known && !c->check)
 		return change_fail(ch, "Failed to lookup user %s", w->user);
-	if (text.n > PATH_CONTENT_MAX)
+	if (now.link.n)
+		return change_fail(ch,
+				   STR_FMT " is a symbolic link: say follow: yes if that is meant",
+				   STR_ARG(now.link));
+	if (now.text.n > PATH_CONTENT_MAX)
 		return change_fail(ch, "the file of %s's keys is too large to edit", w->user);
-	if (!home.n)
-		home = str_of(arena_printf(ch->a, "/home/%s", w->user));
+	if (!now.home.n)
+		now.home = str_of(arena_printf(ch->a, "/home/%s", w->user));
 	w->content.path = arg_has(c->args, "path")
 				  ? arg_cstr(c->args, "path")
 				  : arena_printf(ch->a, STR_FMT "/.ssh/authorized_keys",
-						 STR_ARG(home));
+						 STR_ARG(now.home));
 	w->dir = fs_dirname(ch->a, w->content.path);
-	parse_file(c->a, text, &f);
+	parse_file(c->a, now.text, &f);
 	old = f.v.n;
 	apply_keys(c, &keys, &f);
 	w->content.content = file_text(ch->a, &f);
@@ -327,19 +343,20 @@ static int authorized_key_check(const struct mod_call *c, const struct answers *
 		return 0;
 	w->content.write = true;
 	change_content(ch, &(struct content_change){ .path = w->content.path,
-						     .before = text,
+						     .before = now.text,
 						     .after = w->content.content,
-						     .existed = exists,
+						     .existed = now.exists,
 						     .known = true,
 						     .diff = c->diff });
 	return 0;
 }
 
 /* As Ansible: the folder and the file get their owner and modes whenever the file is written. */
-static int authorized_key_patch(const struct mod_call *c unused_arg, const struct changes *ch,
-				struct patch *p, struct err *e unused_arg)
+static int authorized_key_patch(const struct mod_call *c, const struct changes *ch, struct patch *p,
+				struct err *e unused_arg)
 {
 	const struct key_want *w = ch->want;
+	bool follow = arg_bool(c->args, "follow");
 
 	patch_raw(p, "g=$(id -g -- ");
 	proc_quote(&p->text, str_of(w->user));
@@ -347,7 +364,8 @@ static int authorized_key_patch(const struct mod_call *c unused_arg, const struc
 	if (w->by_user) {
 		patch_raw(p, "d=");
 		proc_quote(&p->text, str_of(w->dir));
-		patch_raw(p, "; [ -d \"$d\" ] || mkdir -- \"$d\"\nchown -- ");
+		patch_raw(p, "; [ -d \"$d\" ] || mkdir -- \"$d\"\nchown ");
+		patch_raw(p, follow ? "-- " : "-h -- ");
 		proc_quote(&p->text, str_of(w->user));
 		patch_raw(p, ":\"$g\" \"$d\"\nchmod -- 0700 \"$d\"\n");
 	}
@@ -355,8 +373,9 @@ static int authorized_key_patch(const struct mod_call *c unused_arg, const struc
 					   .content = w->content.content,
 					   .set_mode = true,
 					   .mode = 0600,
-					   .owner = w->user });
-	patch_raw(p, "chgrp -- \"$g\" ");
+					   .owner = w->user,
+					   .replace_link = !follow });
+	patch_raw(p, follow ? "chgrp -- \"$g\" " : "chgrp -h -- \"$g\" ");
 	proc_quote(&p->text, str_of(w->content.path));
 	patch_raw(p, "\n");
 	return 0;

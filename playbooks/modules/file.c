@@ -297,7 +297,8 @@ static void make_directories(struct patch *p, const struct file_want *w)
 		     "case $r in */*) r=/${r#*/} ;; *) r= ;; esac\n"
 		     "if [ ! -d \"$p\" ]; then\n"
 		     "mkdir -- \"$p\"\n");
-	attrs_patch_word(p, &w->at, "\"$p\"", false);
+	/* Whoever owns the folder above could have put a link there by now. */
+	attrs_patch_word(p, &w->at, "\"$p\"", true);
 	patch_raw(p, "fi\ndone\n");
 }
 

@@ -267,7 +267,7 @@ static void patch_fetch(const struct mod_call *c, struct patch *p, const struct 
 	patch_raw(p,
 		  "\nd=${f%/*}; [ -n \"$d\" ] || d=/\n"
 		  "[ -d \"$d\" ] || { printf 'Destination %s does not exist\\n' \"$d\"; exit 1; }\n"
-		  "t=$d/.${f##*/}.$$.muster\n"
+		  "t=$(mktemp \"$d/.muster.XXXXXX\")\n"
 		  "trap 'rm -f -- \"$t\"' EXIT\n"
 		  "if command -v curl >/dev/null; then\n");
 	add_curl(c, p);
@@ -300,13 +300,12 @@ static void patch_place(const struct mod_call *c, struct patch *p)
 		patch_raw(
 			p,
 			"[ ! -f \"$f\" ] || cp -p -- \"$f\" \"$f.$$.$(date +%Y-%m-%d@%H:%M:%S~)\"\n");
-	patch_raw(
-		p,
-		"if [ -f \"$f\" ]; then chmod -- \"$(stat -L -c %a -- \"$f\")\" \"$t\"; "
-		"chown -- \"$(stat -L -c %u:%g -- \"$f\")\" \"$t\"; else chmod -- 0644 \"$t\"; fi\n"
-		"[ ! -h \"$f\" ] || f=$(readlink -f -- \"$f\")\n"
-		"mv -f -- \"$t\" \"$f\"; echo written\nfi\n"
-		"rm -f -- \"$t\"\ntrap - EXIT\n");
+	patch_raw(p,
+		  "if [ -f \"$f\" ]; then chown -h -- \"$(stat -L -c %u:%g -- \"$f\")\" \"$t\"; "
+		  "chmod -- \"$(stat -L -c %a -- \"$f\")\" \"$t\"; else chmod -- 0644 \"$t\"; fi\n"
+		  "[ ! -h \"$f\" ] || f=$(readlink -f -- \"$f\")\n"
+		  "mv -f -- \"$t\" \"$f\"; echo written\nfi\n"
+		  "rm -f -- \"$t\"\ntrap - EXIT\n");
 }
 
 static int get_url_patch(const struct mod_call *c, const struct changes *ch, struct patch *p,
