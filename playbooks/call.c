@@ -161,12 +161,13 @@ static bool says_unchanged(const struct step *step)
 }
 
 /* Its outcome is its exit status alone, so it may wait among the patches: what comes after it is
- * guarded as after any patch. */
+ * guarded as after any patch. A module of state says only afterwards whether it changed anything. */
 static bool can_wait(const struct site *t)
 {
 	const struct step *step = t->step;
+	const struct module *m = t->call.module;
 
-	return !t->call.module->act && !step->failed_when && !step->until &&
+	return (m->flags & MODULE_ACTION) && !m->act && !step->failed_when && !step->until &&
 	       (!step->changed_when || says_unchanged(step));
 }
 
@@ -252,7 +253,7 @@ static int run_script(struct site *t, struct changes *ch, struct err *e)
 	if (rc)
 		return change_fail(ch, "%s", e->msg);
 	t->r->out->patch_trips++;
-	if (flush_script(t->r, t->lane, buf_str(&b), &res, e))
+	if (flush_script(t->r, t->lane, buf_str(&b), ch->takes_ms, &res, e))
 		return -1;
 	return t->call.module->finish(&t->call, &res, ch, e);
 }

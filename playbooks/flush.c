@@ -7,6 +7,8 @@
  */
 #include "playbooks/run.h"
 
+#define TASK_MS 600000
+
 /* ---- environment ---- */
 
 int flush_environment_of(struct run *r, const struct step *step, const struct scope *sc,
@@ -54,10 +56,15 @@ void flush_environment(struct buf *b, const struct value *environment)
 
 /* ---- scripts ---- */
 
-int flush_script(struct run *r, struct lane *lane, struct str script, struct script_result *out,
-		 struct err *e)
+static int64_t task_ms(const struct run *r)
 {
-	int64_t ms = r->o->task_timeout_ms ? r->o->task_timeout_ms : 600000;
+	return r->o->task_timeout_ms ? r->o->task_timeout_ms : TASK_MS;
+}
+
+int flush_script(struct run *r, struct lane *lane, struct str script, int64_t more_ms,
+		 struct script_result *out, struct err *e)
+{
+	int64_t ms = task_ms(r) + more_ms;
 	struct script_opts o = { .become = lane->user ? &lane->become : NULL,
 				 .max_output = (size_t)32 << 20,
 				 .deadline = deadline_in(ms) };
@@ -238,16 +245,22 @@ static int send_group(struct run *r, size_t from, size_t to, bool patched, struc
 {
 	struct buf b scoped(buf_wipe) = { 0 };
 	struct script_result res = { 0 };
-	struct lane *lane = r->pending.v[from]->lane;
+	struct lane *lane = NULL;
+	int64_t more_ms = 0;
+	size_t n = 0;
 
-	for (size_t i = from; i < to && !lane; i++)
-		lane = r->pending.v[i]->lane;
+	for (size_t i = from; i < to; i++) {
+		const struct entry *en = r->pending.v[i];
+		lane = lane ? lane : en->lane;
+		if (en->patch) /* each as long as if it went alone */
+			more_ms += (n++ ? task_ms(r) : 0) + en->ch->takes_ms;
+	}
 	buf_init(&b, 2 * PATCH_MAX);
 	build(&b, r, from, to, patched);
 	if (buf_check(&b, e))
 		return -1;
 	r->out->patch_trips++;
-	if (flush_script(r, lane, buf_str(&b), &res, e))
+	if (flush_script(r, lane, buf_str(&b), more_ms, &res, e))
 		return -1;
 	if (read_verdict(r, res.out, to, v, e)) {
 		if (res.err.n)

@@ -3,6 +3,9 @@
  * means for the run. */
 #include "playbooks/run.h"
 
+#define RETRIES_MAX 100000
+#define DELAY_MAX_S 86400
+
 /* ---- outcomes ---- */
 
 struct outcome item_outcome(struct run *r, enum task_status status)
@@ -135,13 +138,18 @@ static int64_t number_of(struct run *r, const struct value *v, const struct scop
 	return got->kind == V_STR && str_to_int(got->s, &n) ? n : fallback;
 }
 
+static int64_t bounded(int64_t n, int64_t most)
+{
+	return n < 0 ? 0 : n > most ? most : n;
+}
+
 /* until: 0 done, WALK_ON again, -1. */
 static int retry(struct run *r, struct state *s, const struct scope *sc, struct outcome *oc,
 		 struct err *e)
 {
 	const struct step *step = s->items.step;
-	int64_t retries = number_of(r, step->retries, sc, 3),
-		delay = number_of(r, step->delay, sc, 5);
+	int64_t retries = bounded(number_of(r, step->retries, sc, 3), RETRIES_MAX),
+		delay = bounded(number_of(r, step->delay, sc, 5), DELAY_MAX_S);
 	struct value *own = value_map(r->w);
 	struct scope with = { .outer = sc, .vars = own };
 	struct err why = { 0 };

@@ -62,6 +62,7 @@ struct changes {
 	bool run;		   /* actions: patch is to be run */
 	const char *msg;	   /* why it failed or was skipped */
 	void *want;		   /* check's word to patch, in the arena */
+	int64_t takes_ms;	   /* the patch may take this much longer than any may */
 	bool as_root;		   /* who will make the patch */
 	struct answers *predicted; /* by patch: what the host will answer afterwards (predict_file);
 				      NULL: nobody asks */

@@ -15,7 +15,7 @@ static int send_probe(struct run *r, struct lane *lane, struct err *e)
 	if (buf_check(&b, e))
 		return -1;
 	r->out->probe_trips++;
-	if (flush_script(r, lane, buf_str(&b), &res, e))
+	if (flush_script(r, lane, buf_str(&b), 0, &res, e))
 		return -1;
 	if (res.truncated)
 		return err_on(e, (err_set(e, ERR_REMOTE, "the probe's answer is too large"), NULL),

@@ -177,7 +177,8 @@ void call_forget(struct run *r); /* what was answered holds no more */
 /* ---- flush.c ---- */
 /* Sends the pending patches; leaves the state after the last thing that held. */
 must_check int flush_pending(struct run *r, struct state *s, struct err *e);
-must_check int flush_script(struct run *r, struct lane *lane, struct str script,
+/* more_ms: beyond what one task may take. */
+must_check int flush_script(struct run *r, struct lane *lane, struct str script, int64_t more_ms,
 			    struct script_result *out, struct err *e);
 void flush_environment(struct buf *b, const struct value *environment);
 must_check int flush_environment_of(struct run *r, const struct step *step, const struct scope *sc,

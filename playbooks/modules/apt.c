@@ -15,7 +15,8 @@
 #include "playbooks/list.h"
 #include "playbooks/modules/apt.h"
 
-#define APT_GET "/usr/bin/apt-get"
+#define APT_GET	    "/usr/bin/apt-get"
+#define APT_MORE_MS 3000000 /* drivers are gigabytes and build kernel modules */
 
 enum apt_verb { APT_NONE, APT_INSTALL, APT_REMOVE, APT_UPGRADE, APT_DIST_UPGRADE };
 
@@ -570,6 +571,7 @@ static int apt_check(const struct mod_call *c, const struct answers *an, struct 
 	if (arg_has(c->args, "deb") && check_deb(c, an, w, ch))
 		return 0;
 	settle_cache(c, w, ch);
+	ch->takes_ms = APT_MORE_MS;
 	w->autoremove = arg_bool(c->args, "autoremove") && w->verb;
 	if (arg_bool(c->args, "autoremove") && !names)
 		w->autoremove |= check_simulated(an, autoremove_question, ch) > 0;

@@ -3,6 +3,8 @@
 #include "playbooks/facts.h"
 #include "playbooks/list.h"
 
+#define DAY_S 86400
+
 /* ---- ping ---- */
 
 static const struct module_arg ping_args[] = {
@@ -100,6 +102,14 @@ static int always_run(const struct mod_call *c, const struct answers *an unused_
 	return 0;
 }
 
+/* An argument in seconds as milliseconds, a day at most. */
+static int64_t ms_of(const struct mod_call *c, const char *arg)
+{
+	int64_t s = arg_int(c->args, arg, 0);
+
+	return (s < 0 ? 0 : s > DAY_S ? DAY_S : s) * 1000;
+}
+
 /* Until the command succeeds or the time is over. */
 static int test_host(const struct mod_call *c, struct host *h, struct deadline d,
 		     struct changes *ch, struct err *e)
@@ -124,14 +134,13 @@ static int test_host(const struct mod_call *c, struct host *h, struct deadline d
 static int reboot_act(const struct mod_call *c, struct host *h, const struct run_opts *o,
 		      struct changes *ch, struct err *e)
 {
-	int64_t limit = o->reboot_timeout_ms, begin = clock_now();
+	int64_t limit = ms_of(c, "reboot_timeout"), begin = clock_now();
 	struct deadline d;
 
-	if (value_get(c->args, "reboot_timeout") &&
-	    (!limit || arg_int(c->args, "reboot_timeout", 600) * 1000 > limit))
-		limit = arg_int(c->args, "reboot_timeout", 600) * 1000;
+	if (limit < o->reboot_timeout_ms)
+		limit = o->reboot_timeout_ms;
 	d = deadline_in(limit);
-	if (task_sleep(arg_int(c->args, "pre_reboot_delay", 0) * 1000, e))
+	if (task_sleep(ms_of(c, "pre_reboot_delay"), e))
 		return -1;
 	if (host_reboot(h, limit, e)) {
 		if (e->kind != ERR_TIMEOUT)
@@ -139,8 +148,7 @@ static int reboot_act(const struct mod_call *c, struct host *h, const struct run
 		result_bool(ch, "rebooted", true);
 		return change_fail(ch, "Timed out waiting for the host after its reboot");
 	}
-	if (task_sleep(arg_int(c->args, "post_reboot_delay", 0) * 1000, e) ||
-	    test_host(c, h, d, ch, e))
+	if (task_sleep(ms_of(c, "post_reboot_delay"), e) || test_host(c, h, d, ch, e))
 		return -1;
 	result_bool(ch, "rebooted", true);
 	result_bool(ch, "changed", true);
@@ -171,11 +179,11 @@ static const struct module_arg wait_args[] = {
 static int wait_act(const struct mod_call *c, struct host *h, const struct run_opts *o unused_arg,
 		    struct changes *ch, struct err *e)
 {
-	int64_t begin = clock_now(), limit = arg_int(c->args, "timeout", 600) * 1000;
+	int64_t begin = clock_now(), limit = ms_of(c, "timeout");
 	struct script_result r = { 0 };
 	struct err lost = { 0 };
 
-	if (task_sleep(arg_int(c->args, "delay", 0) * 1000, e))
+	if (task_sleep(ms_of(c, "delay"), e))
 		return -1;
 	if (host_script(h, c->a, STR(":"), &(struct script_opts){ .deadline = deadline_in(limit) },
 			&r, &lost)) {

@@ -10,6 +10,8 @@
 
 #include "playbooks/list.h"
 
+#define DAY_S 86400
+
 static const struct module_arg wait_for_args[] = {
 	{ "host", ARG_STR, 0, "127.0.0.1", NULL, NULL, "address, as the host sees it" },
 	{ "port", ARG_INT, 0, NULL, NULL, NULL, "TCP port that must answer" },
@@ -81,9 +83,16 @@ static const char *question(const struct mod_call *c)
 	return buf_dup(&b, c->a);
 }
 
+static bool within_day(const struct mod_call *c, const char *arg, int64_t least)
+{
+	int64_t s = arg_int(c->args, arg, least);
+
+	return s >= least && s <= DAY_S;
+}
+
 static int wait_for_probe(const struct mod_call *c, struct probe *p, struct err *e)
 {
-	int64_t port = arg_int(c->args, "port", 1), timeout = arg_int(c->args, "timeout", 300);
+	int64_t port = arg_int(c->args, "port", 1);
 	const char *problem = NULL;
 
 	if (arg_has(c->args, "port") && arg_has(c->args, "path"))
@@ -94,11 +103,10 @@ static int wait_for_probe(const struct mod_call *c, struct probe *p, struct err 
 		problem = "state drained is not supported yet";
 	else if (arg_has(c->args, "port") && arg_has(c->args, "search_regex"))
 		problem = "search_regex of a port is not supported yet";
-	else if (timeout < 0 || timeout > 86400)
-		problem = "timeout must be at most a day";
-	else if (arg_int(c->args, "connect_timeout", 5) < 1 || arg_int(c->args, "sleep", 1) < 1 ||
-		 arg_int(c->args, "delay", 0) < 0)
-		problem = "connect_timeout and sleep must be at least 1, delay at least 0";
+	else if (!within_day(c, "timeout", 0) || !within_day(c, "delay", 0) ||
+		 !within_day(c, "sleep", 1) || !within_day(c, "connect_timeout", 1))
+		problem = "timeout, delay, sleep and connect_timeout must be at most a day, "
+			  "sleep and connect_timeout at least a second";
 	if (problem)
 		return err_at(e, (err_set(e, ERR_SPEC, "%s", problem), c->pos));
 	if (waits_for_thing(c))
@@ -125,6 +133,9 @@ static int wait_for_check(const struct mod_call *c, const struct answers *an, st
 	    !arg_int(c->args, "delay", 0))
 		return 0;
 	ch->run = !c->check;
+	ch->takes_ms = (arg_int(c->args, "delay", 0) + arg_int(c->args, "timeout", 300) +
+			arg_int(c->args, "sleep", 1) + arg_int(c->args, "connect_timeout", 5)) *
+		       1000;
 	return 0;
 }
 

@@ -7,6 +7,8 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/unit/playbooks/play_case.h"
 
@@ -318,6 +320,125 @@ static void retries(void **state)
 	play_end(&c);
 }
 
+/* A link at dest is replaced by a file with the mode of what it led to, not with the link's own. */
+static void a_replaced_link_opens_nothing(void **state)
+{
+	struct play_case c;
+	struct stat st;
+
+	(void)state;
+	play_begin(&c, "link");
+	play_file(&c, "secret", "old\n");
+	assert_int_equal(chmod(fs_join(c.a, c.dir, "secret"), 0600), 0);
+	assert_int_equal(symlink("secret", fs_join(c.a, c.dir, "l")), 0);
+	play_file(&c, "play.yml",
+		  "- hosts: all\n"
+		  "  tasks:\n"
+		  "    - copy: {content: \"new\\n\", dest: '{{ dir }}/l'}\n");
+	RUN(&c);
+	assert_int_equal(lstat(fs_join(c.a, c.dir, "l"), &st), 0);
+	assert_int_equal(st.st_mode, S_IFREG | 0600);
+	assert_string_equal(play_read(&c, "secret"), "old\n");
+	assert_string_equal(play_read(&c, "l"), "new\n");
+	play_end(&c);
+}
+
+/* A user may put a link in the place of his file or folder: root must not write, read or give away
+ * where it leads. */
+static void keys_follow_no_link(void **state)
+{
+	struct play_case c;
+	struct stat before, after;
+
+	(void)state;
+	play_begin(&c, "keys");
+	play_file(&c, "other/shadow", "root:x\n");
+	play_file(&c, "home/x", "");
+	assert_int_equal(symlink("../other/shadow", fs_join(c.a, c.dir, "home/keys")), 0);
+	assert_int_equal(symlink("other", fs_join(c.a, c.dir, "dotssh")), 0);
+	assert_int_equal(stat(fs_join(c.a, c.dir, "other"), &before), 0);
+	play_file(
+		&c, "play.yml",
+		"- hosts: all\n"
+		"  vars: {k: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA one}\n"
+		"  tasks:\n"
+		"    - name: file\n"
+		"      authorized_key: {user: root, path: '{{ dir }}/home/keys', key: '{{ k }}'}\n"
+		"      ignore_errors: yes\n"
+		"    - name: folder\n"
+		"      authorized_key: {user: root, path: '{{ dir }}/dotssh/new', key: '{{ k }}'}\n"
+		"      ignore_errors: yes\n"
+		"    - name: meant\n"
+		"      authorized_key: {user: root, path: '{{ dir }}/home/keys', key: '{{ k }}', follow: yes, manage_dir: no}\n"
+		"      check_mode: yes\n");
+	RUN(&c);
+	assert_string_equal(
+		c.log.p,
+		arena_printf(
+			c.a,
+			"ignored file: %s/home/keys is a symbolic link: say follow: yes if that is meant\n"
+			"ignored folder: %s/dotssh is a symbolic link: say follow: yes if that is meant\n"
+			"changed meant\n",
+			c.dir, c.dir));
+	assert_string_equal(play_read(&c, "other/shadow"), "root:x\n");
+	assert_int_equal(stat(fs_join(c.a, c.dir, "other"), &after), 0);
+	assert_int_equal(before.st_mode, after.st_mode);
+	play_end(&c);
+}
+
+/* In somebody else's folder a file is written out of his reach, and nothing is left of that. */
+static void foreign_folders(void **state)
+{
+	struct play_case c;
+	struct fs_names names = { { 0 } };
+	struct stat st;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	play_begin(&c, "foreign");
+	play_file(&c, "home/f", "old\n");
+	assert_int_equal(chown(fs_join(c.a, c.dir, "home"), 1234, 1234), 0);
+	assert_int_equal(chmod(fs_join(c.a, c.dir, "home/f"), 0640), 0);
+	play_file(
+		&c, "play.yml",
+		"- hosts: all\n"
+		"  tasks:\n"
+		"    - copy: {content: \"new\\n\", dest: '{{ dir }}/home/f', owner: 1234, backup: yes}\n"
+		"    - copy: {content: bad, dest: '{{ dir }}/home/g', validate: 'false %s'}\n"
+		"      ignore_errors: yes\n"
+		"    - copy: {content: good, dest: '{{ dir }}/home/h', validate: 'grep -q good %s'}\n");
+	RUN(&c);
+	assert_string_equal(c.log.p,
+			    "changed copy\nignored copy: failed to validate\nchanged copy\n");
+	assert_string_equal(play_read(&c, "home/f"), "new\n");
+	assert_string_equal(play_read(&c, "home/h"), "good");
+	assert_int_equal(stat(fs_join(c.a, c.dir, "home/f"), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0640);
+	assert_int_equal(st.st_uid, 1234);
+	assert_int_equal(fs_list(c.a, fs_join(c.a, c.dir, "home"), &names, &c.err), 0);
+	assert_int_equal(names.names.n, 3); /* f, its copy, h */
+	play_end(&c);
+}
+
+/* A task that says how long it may take is given the time. */
+static void waiting_longer_than_a_script_may(void **state)
+{
+	struct play_case c;
+
+	(void)state;
+	play_begin(&c, "wait");
+	c.opts.task_timeout_ms = 1500;
+	play_file(&c, "play.yml",
+		  "- hosts: all\n"
+		  "  tasks:\n"
+		  "    - shell: (sleep 3; touch {{ dir }}/there) >/dev/null 2>&1 &\n"
+		  "    - wait_for: {path: '{{ dir }}/there', timeout: 20}\n");
+	RUN(&c);
+	assert_string_equal(c.log.p, "changed shell\nok wait_for\n");
+	play_end(&c);
+}
+
 /* What a node says is never evaluated, neither as a template nor as a condition. */
 static void nodes_write_no_templates(void **state)
 {
@@ -362,6 +483,10 @@ int main(void)
 		cmocka_unit_test(facts_ride_along),
 		cmocka_unit_test(secrets_stay_hidden),
 		cmocka_unit_test(retries),
+		cmocka_unit_test(a_replaced_link_opens_nothing),
+		cmocka_unit_test(keys_follow_no_link),
+		cmocka_unit_test(foreign_folders),
+		cmocka_unit_test(waiting_longer_than_a_script_may),
 		cmocka_unit_test(nodes_write_no_templates),
 	};
 
