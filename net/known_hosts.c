@@ -114,6 +114,32 @@ int known_hosts_load(struct arena *a, const char *path, struct known_hosts *kh, 
 	return 0;
 }
 
+int known_hosts_revoke(struct arena *a, const char *path, struct known_hosts *kh, struct err *e)
+{
+	struct known_entry entry = { .marker = KNOWN_REVOKE, .hosts = STR("*") };
+	struct str text, line;
+
+	if (fs_read(a, path, FILE_MAX, &text, e) != 0) {
+		e->kind = ERR_AUTH;
+		return err_hint(e, "put the file back, or take RevokedHostKeys out of ssh_config");
+	}
+	for (int n = 1; str_next_line(&text, &line); n++) {
+		line = str_trim(line);
+		if (line.n == 0 || line.p[0] == '#')
+			continue;
+		entry.type = str_dup(a, next_word(&line));
+		if (!decode_key(a, entry.type, next_word(&line), &entry.blob)) {
+			err_set(e, ERR_AUTH, "%s:%d: not a public key, so nobody is trusted", path,
+				n);
+			return err_hint(e, "write the revoked host keys one a line, as in "
+					   "ssh_host_ed25519_key.pub; a binary KRL is not read");
+		}
+		entry.pos = (struct pos){ arena_strdup(a, path), n, 1 };
+		VEC_ADD(a, &kh->entries) = entry;
+	}
+	return 0;
+}
+
 int known_hosts_pin(struct arena *a, const char *line, struct known_hosts *kh, struct err *e)
 {
 	struct known_entry entry = { .hosts = STR("*"), .pos = { "pinned host key", 0, 0 } };

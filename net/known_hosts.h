@@ -33,6 +33,10 @@ void known_hosts_parse(struct arena *a, const char *file, struct str text, struc
 /* Reads a file; absent is fine. */
 must_check int known_hosts_load(struct arena *a, const char *path, struct known_hosts *kh,
 				struct err *e);
+/* Reads a file of public keys, one a line, each refused for every host. Absent, unreadable or of
+ * another form (a binary KRL): ERR_AUTH, since a list that is not known may hold any key. */
+must_check int known_hosts_revoke(struct arena *a, const char *path, struct known_hosts *kh,
+				  struct err *e);
 /* Adds a pinned "type base64" line, valid for every host. */
 must_check int known_hosts_pin(struct arena *a, const char *line, struct known_hosts *kh,
 			       struct err *e);

@@ -32,7 +32,10 @@ struct ssh_target {
 	VEC(const char *)
 	known_hosts; /* files, checked in order; the first is appended to by accept-new */
 	VEC(const char *) host_keys; /* pinned "ssh-ed25519 AAAA..." keys: if any, known_hosts is
-					not consulted */
+					not consulted, and `strict` does not loosen them */
+	VEC(const char *) revoked;   /* files of host keys that are refused everywhere; one that
+					cannot be read refuses every host, as in OpenSSH */
+	bool hash_known_hosts;	     /* accept-new writes the name hashed */
 	const char *host_key_alias;  /* name looked up in known_hosts; NULL: host (with port) */
 	enum ssh_strict strict;
 	const struct ssh_target *jump; /* NULL, or log in there first (chains) */

@@ -10,6 +10,7 @@
 #include <glob.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "net/pattern.h"
@@ -26,7 +27,9 @@ enum {
 	SET_ALIVE = 16,
 	SET_AGENT = 32,
 	SET_KNOWN = 64,
-	SET_GLOBAL = 128
+	SET_GLOBAL = 128,
+	SET_REVOKED = 256,
+	SET_HASH = 512
 };
 
 struct reader {
@@ -43,6 +46,7 @@ struct reader {
 	VEC(const char *) user_known, global_known;
 	int depth, jumps;
 	const char *path; /* of the configuration, for jump hosts */
+	bool guarded;	  /* reading the user's own file: nobody else may write it */
 };
 
 /* ---- words ------------------------------------------------------------------------------------ */
@@ -222,6 +226,18 @@ static int set_only(struct reader *r, const char *v, struct pos at, struct err *
 	return 0;
 }
 
+static int set_hash(struct reader *r, const char *v, struct pos at, struct err *e)
+{
+	bool yes;
+
+	if (parse_bool("HashKnownHosts", v, at, &yes, e) != 0)
+		return -1;
+	if (!(r->set & SET_HASH))
+		r->t->hash_known_hosts |= yes;
+	r->set |= SET_HASH;
+	return 0;
+}
+
 static int set_agent(struct reader *r, const char *v)
 {
 	if (!(r->set & SET_AGENT)) {
@@ -260,8 +276,10 @@ static int set_known(struct reader *r, unsigned bit, const char *first, struct s
 		if (strcmp(v, "none") != 0) {
 			if (bit == SET_KNOWN)
 				VEC_ADD(r->a, &r->user_known) = v;
-			else
+			else if (bit == SET_GLOBAL)
 				VEC_ADD(r->a, &r->global_known) = v;
+			else
+				VEC_ADD(r->a, &r->t->revoked) = expand_path(r, v);
 		}
 		if (!next_arg(r, &rest, &v, at, e))
 			return -1;
@@ -417,6 +435,8 @@ enum key {
 	K_ALIAS,
 	K_CONNECT,
 	K_ALIVE,
+	K_REVOKED,
+	K_HASH,
 };
 
 static enum key key_of(struct str word)
@@ -442,6 +462,8 @@ static enum key key_of(struct str word)
 		{ "HostKeyAlias", K_ALIAS },
 		{ "ConnectTimeout", K_CONNECT },
 		{ "ServerAliveInterval", K_ALIVE },
+		{ "RevokedHostKeys", K_REVOKED },
+		{ "HashKnownHosts", K_HASH },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
@@ -483,6 +505,8 @@ static int apply(struct reader *r, enum key key, const char *v, struct str rest,
 		return 0;
 	case K_CONNECT: return set_time(r, SET_CONNECT, v, at, e);
 	case K_ALIVE: return set_time(r, SET_ALIVE, v, at, e);
+	case K_REVOKED: return set_known(r, SET_REVOKED, v, rest, at, e);
+	case K_HASH: return set_hash(r, v, at, e);
 	default: return 0;
 	}
 }
@@ -517,11 +541,25 @@ static int read_line(struct reader *r, struct str line, struct pos at, struct er
 	return apply(r, key, v, rest, at, e);
 }
 
+/* Who can write this file decides where we log in and which host keys count. */
+static int check_writers(const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (stat(path, &st) != 0 ||
+	    ((st.st_uid == 0 || st.st_uid == getuid()) && !(st.st_mode & (S_IWGRP | S_IWOTH))))
+		return 0;
+	err_set(e, ERR_SPEC, "%s can be written by others", path);
+	return err_hint(e, "make it yours alone: chmod 600 %.200s", path);
+}
+
 static int read_file(struct reader *r, const char *path, struct err *e)
 {
 	struct str text, line;
 	struct err why;
 
+	if (r->guarded && check_writers(path, e) != 0)
+		return -1;
 	if (fs_read(r->a, path, FILE_MAX, &text, &why) != 0) {
 		if (why.kind == ERR_NOT_FOUND)
 			return 0;
@@ -649,7 +687,10 @@ static int read_config(struct reader *r, const char *path, struct err *e)
 		return 0;
 	if (path)
 		return read_top(r, path, e);
-	if (read_top(r, fs_expand_home(r->a, "~/.ssh/config"), e) != 0)
+	r->guarded = true;
+	int rc = read_top(r, fs_expand_home(r->a, "~/.ssh/config"), e);
+	r->guarded = false;
+	if (rc != 0)
 		return -1;
 	return read_top(r, "/etc/ssh/ssh_config", e);
 }

@@ -26,6 +26,9 @@ static const char *lookup_name(const struct ssh *s, int *port)
 
 int session_load_known(struct ssh *s, struct known_hosts *kh, struct err *e)
 {
+	for (size_t i = 0; i < s->t.revoked.n; i++)
+		if (known_hosts_revoke(s->a, s->t.revoked.v[i], kh, e) != 0)
+			return err_wrap(e, "revoked host keys");
 	for (size_t i = 0; i < s->t.host_keys.n; i++)
 		if (known_hosts_pin(s->a, s->t.host_keys.v[i], kh, e) != 0)
 			return -1;
@@ -98,7 +101,7 @@ static int refuse_unknown(struct ssh *s, struct str blob, struct err *e)
 static int accept(struct ssh *s, struct str blob, struct err *e)
 {
 	char got[FINGERPRINT_LEN];
-	struct known_new k = { .blob = blob };
+	struct known_new k = { .blob = blob, .hashed = s->t.hash_known_hosts };
 
 	k.name = lookup_name(s, &k.port);
 	key_fingerprint(blob, got);
@@ -122,6 +125,7 @@ static int verify(struct ssh *s, const struct known_hosts *kh, struct err *e)
 	const char *key = libssh2_session_hostkey(s->l, &n, &type);
 	const char *name = lookup_name(s, &port);
 	struct str blob = { key, n };
+	bool lax = s->t.strict == SSH_STRICT_NO && s->t.host_keys.n == 0;
 
 	if (!key)
 		return err_set(e, ERR_AUTH, "%s showed no host key", s->name);
@@ -132,11 +136,11 @@ static int verify(struct ssh *s, const struct known_hosts *kh, struct err *e)
 			which->pos.file, which->pos.line);
 		return err_hint(e, "give the host a new key; do not log in with this one");
 	case KNOWN_CHANGED:
-		if (s->t.strict == SSH_STRICT_NO)
+		if (lax)
 			return accept(s, blob, e);
 		return changed(s, which, blob, e);
 	case KNOWN_CA_ONLY:
-		if (s->t.strict == SSH_STRICT_NO)
+		if (lax)
 			return accept(s, blob, e);
 		err_set(e, ERR_AUTH,
 			"%s is known only by a certificate authority (%s:%d), and host certificates are not supported",

@@ -325,6 +325,36 @@ static void host_keys_main(void *arg)
 	t = to(&S, plain_key);
 	t.host_keys.v[0] = arena_strdup(A, fixture_line(pub));
 	expect_out(&t, ERR_AUTH, "pinned", "pinned");
+	t.strict = SSH_STRICT_NO; /* of ssh_config: what the spec pins stays pinned */
+	expect_out(&t, ERR_AUTH, "pinned", "pinned");
+}
+
+/* A revoked key counts for nothing: not pinned, not unchecked; and a list that is not there may
+ * hold any key. */
+static void revoked_main(void *arg)
+{
+	const char *file = arena_strdup(A, fixture_path(&F, "revoked"));
+	struct ssh_target t = to(&S, plain_key);
+
+	(void)arg;
+	VEC_ADD(A, &t.revoked) = file;
+	expect_out(&t, ERR_AUTH, "revoked", "RevokedHostKeys");
+	fixture_write(file, "SSHKRL\n");
+	expect_out(&t, ERR_AUTH, "revoked:1: not a public key", "KRL");
+	fixture_write(file, "# none\n");
+	expect_in(&t, "none revoked");
+	fixture_write(file, arena_printf(A, "# one\n%s\n", fixture_line(S.host_pub)));
+	expect_out(&t, ERR_AUTH, "is revoked by", "new key");
+	t.host_keys.n = 0;
+	t.strict = SSH_STRICT_NO;
+	expect_out(&t, ERR_AUTH, "is revoked by", "new key");
+}
+
+static void test_revoked_keys(void **state)
+{
+	(void)state;
+	NEED_SSHD();
+	run(revoked_main, NULL);
 }
 
 static void test_host_keys(void **state)
@@ -824,6 +854,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_bcrypt),
 		cmocka_unit_test(test_agent),
 		cmocka_unit_test(test_host_keys),
+		cmocka_unit_test(test_revoked_keys),
 		cmocka_unit_test(test_host_key_types),
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_jump),

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -125,7 +126,8 @@ static void test_other_keys(void **state)
 	struct ssh_target t = resolve(
 		"IdentitiesOnly yes\nStrictHostKeyChecking accept-new\nHostKeyAlias %n.alias\n"
 		"ConnectTimeout 7\nServerAliveInterval 1m\nUserKnownHostsFile ~/a \"%d/b c\"\n"
-		"GlobalKnownHostsFile none\nIdentityAgent ~/agent\n",
+		"GlobalKnownHostsFile none\nIdentityAgent ~/agent\nHashKnownHosts yes\n"
+		"RevokedHostKeys ~/revoked\nRevokedHostKeys later\n",
 		"h");
 
 	(void)state;
@@ -138,8 +140,14 @@ static void test_other_keys(void **state)
 	assert_string_equal(t.known_hosts.v[0], in_home("a"));
 	assert_string_equal(t.known_hosts.v[1], in_home("b c"));
 	assert_string_equal(t.agent, in_home("agent"));
-	t = resolve("IdentityAgent none\nStrictHostKeyChecking ask\nUser u\n", "h");
+	assert_true(t.hash_known_hosts);
+	assert_int_equal(t.revoked.n, 1);
+	assert_string_equal(t.revoked.v[0], in_home("revoked"));
+	t = resolve("RevokedHostKeys none\nIdentityAgent none\nStrictHostKeyChecking ask\nUser u\n",
+		    "h");
 	assert_true(t.no_agent);
+	assert_false(t.hash_known_hosts);
+	assert_int_equal(t.revoked.n, 0);
 	assert_int_equal(t.strict, SSH_STRICT_YES);
 	assert_int_equal(t.known_hosts.n, 4); /* the defaults */
 	assert_string_equal(t.known_hosts.v[0], in_home(".ssh/known_hosts"));
@@ -196,6 +204,31 @@ static void test_jumps(void **state)
 	t = resolve("ProxyJump ssh://u@x:3\nUser u\n", "h");
 	assert_string_equal(t.jump->host, "x");
 	assert_int_equal(t.jump->port, 3);
+}
+
+/* As OpenSSH: a file of our own that others can write is not believed, nor what it includes. */
+static void test_writable_by_others(void **state)
+{
+	struct ssh_target t = { .host = "h" };
+	struct err e = { 0 };
+
+	(void)state;
+	put(".ssh/config", "User u\nInclude more.conf\n");
+	put(".ssh/more.conf", "Port 3\n");
+	assert_int_equal(ssh_target_resolve(A, NULL, &t, &e), 0);
+	assert_int_equal(t.port, 3);
+	for (int i = 0; i < 2; i++) {
+		const char *path = in_home(i ? ".ssh/more.conf" : ".ssh/config");
+
+		assert_int_equal(chmod(path, i ? 0620 : 0602), 0);
+		t = (struct ssh_target){ .host = "h" };
+		assert_int_equal(ssh_target_resolve(A, NULL, &t, &e), -1);
+		assert_int_equal(e.kind, ERR_SPEC);
+		assert_non_null(strstr(e.msg, path));
+		assert_non_null(strstr(e.hint, "chmod 600"));
+		assert_int_equal(chmod(path, 0600), 0);
+	}
+	assert_int_equal(unlink(in_home(".ssh/config")), 0);
 }
 
 static void test_refused(void **state)
@@ -271,6 +304,7 @@ int main(void)
 		cmocka_unit_test(test_spec_comes_first),
 		cmocka_unit_test(test_default_identities),
 		cmocka_unit_test(test_jumps),
+		cmocka_unit_test(test_writable_by_others),
 		cmocka_unit_test(test_refused),
 	};
 
