@@ -58,7 +58,7 @@ static void mark_unsafe(struct value *v)
 
 /* What an expression gave may hold what a node said, cut up and put together in any way. So it is
  * never a template again: else a node could have the controller run {{ secret('cmd:...') }}. */
-static const struct value *final(struct arena *a, const struct value *v)
+static const struct value * final(struct arena *a, const struct value *v)
 {
 	if (!needs_rendering(v))
 		return v;
@@ -144,8 +144,7 @@ static int render_map(struct arena *a, const struct value *v, const struct scope
 	map->unsafe = true; /* its keys are final, as its values are */
 	for (size_t i = 0; i < v->map.n; i++) {
 		key = v->map.e[i].key;
-		if (is_markup_key(v, key) &&
-		    render_key(a, &v->map.e[i], scope, flags, &key, e) < 0)
+		if (is_markup_key(v, key) && render_key(a, &v->map.e[i], scope, flags, &key, e) < 0)
 			return -1;
 		if (template_render_value(a, v->map.e[i].val, scope, flags, &item, e) < 0)
 			return -1;
