@@ -142,8 +142,7 @@ static int run_assert(struct run *r, struct state *s, const struct scope *sc, st
 	if (given && template_render(r->w, template_of(that), sc, RENDER_NATIVE, &that, &why))
 		return fail_with(r, oc, &why);
 	for (size_t i = 0; i < (that->kind == V_LIST ? that->list.n : 1); i++) {
-		struct value *one =
-			value_copy(r->w, that->kind == V_LIST ? that->list.v[i] : that);
+		struct value *one = value_copy(r->w, that->kind == V_LIST ? that->list.v[i] : that);
 		one->unsafe |= given;
 		list.list.v = &one;
 		list.list.n = 1;
