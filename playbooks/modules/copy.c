@@ -16,6 +16,7 @@
 
 struct item {
 	struct content w;
+	const char *from; /* the controller's file; NULL: none */
 	bool is_dir;
 };
 
@@ -79,14 +80,12 @@ static int add_folder(const struct mod_call *c, struct plan *plan, const char *s
 			   *to = fs_join(c->a, dest, names.names.v[i]);
 		if (plan->items.n > ITEMS_MAX)
 			return err_set(e, ERR_SPEC, "src has more than %d entries", ITEMS_MAX);
-		if (fs_is_dir(from)) {
-			add_item(c, plan, to, true);
-			if (add_folder(c, plan, from, to, e))
-				return -1;
-		} else if (fs_read(c->a, from, COPY_MAX, &add_item(c, plan, to, false)->w.content,
-				   e)) {
+		bool is_dir = fs_is_dir(from);
+		struct item *it = add_item(c, plan, to, is_dir);
+		it->from = from;
+		if (is_dir ? add_folder(c, plan, from, to, e)
+			   : fs_read(c->a, from, COPY_MAX, &it->w.content, e))
 			return -1;
-		}
 	}
 	return 0;
 }
@@ -128,35 +127,45 @@ static struct str text_of_content(struct arena *a, const struct value *v)
 	return s;
 }
 
+static struct item *add_file(const struct mod_call *c, struct plan *plan, const char *dest,
+			     const struct item *like)
+{
+	struct item *it = add_item(c, plan, dest, false);
+
+	it->w.content = like->w.content;
+	it->from = like->from;
+	return it;
+}
+
 /* One file goes to dest, or into it if it is (or is written as) a folder. */
 static void place_file(const struct mod_call *c, struct plan *plan, const char *src,
-		       struct str content)
+		       const struct item *file)
 {
 	const char *dest = arg_cstr(c->args, "dest");
 
 	if (ends_with_slash(dest)) {
-		add_item(c, plan, fs_join(c->a, dest, base_name(src)), false)->w.content = content;
+		add_file(c, plan, fs_join(c->a, dest, base_name(src)), file);
 		return;
 	}
-	add_item(c, plan, dest, false)->w.content = content;
+	add_file(c, plan, dest, file);
 	if (strcmp(base_name(dest), base_name(src)) != 0) {
 		struct plan other = { { 0 }, NULL, false };
-		plan->into = add_item(c, &other, fs_join(c->a, dest, base_name(src)), false);
-		plan->into->w.content = content;
+		plan->into = add_file(c, &other, fs_join(c->a, dest, base_name(src)), file);
 	}
 }
 
 static int plan_local(const struct mod_call *c, struct plan *plan, struct err *e)
 {
 	const char *src = arg_cstr(c->args, "src"), *dest = arg_cstr(c->args, "dest"), *path;
-	struct str content;
+	struct item file = { 0 };
 
 	if (src_find(c, "files", src, &path, e))
 		return -1;
 	if (!fs_is_dir(path)) {
-		if (fs_read(c->a, path, COPY_MAX, &content, e))
+		file.from = path;
+		if (fs_read(c->a, path, COPY_MAX, &file.w.content, e))
 			return err_at(e, c->pos);
-		place_file(c, plan, src, content);
+		place_file(c, plan, src, &file);
 		return 0;
 	}
 	/* As rsync: "dir/" is the content, "dir" is the folder itself. */
@@ -187,7 +196,7 @@ static int make_plan(const struct mod_call *c, struct plan *plan, struct err *e)
 	}
 	if (!plan->remote)
 		return plan_local(c, plan, e);
-	place_file(c, plan, src, STR_NONE);
+	place_file(c, plan, src, &(struct item){ 0 });
 	return 0;
 }
 
@@ -241,22 +250,19 @@ static int check_folder(const struct mod_call *c, const struct answers *an, stru
 	return attrs_check(&dir, &it->w.now, &it->w.at, ch, e);
 }
 
-/* mode: preserve - as the file of the controller has it. */
-static int preserve_mode(const struct mod_call *c, struct mod_call *out, struct err *e)
+/* mode: preserve - each file as its own on the controller has it. */
+static int preserve_mode(const struct mod_call *c, const struct item *it, struct mod_call *out,
+			 struct err *e)
 {
 	const struct value *mode = value_get(c->args, "mode");
-	const char *src = arg_cstr(c->args, "src"), *path;
 	struct value *args;
 	struct stat st;
 
 	*out = *c;
-	if (!src || !mode || mode->kind != V_STR || !str_eqc(mode->s, "preserve") ||
-	    arg_bool(c->args, "remote_src"))
+	if (!it->from || !mode || mode->kind != V_STR || !str_eqc(mode->s, "preserve"))
 		return 0;
-	if (src_find(c, "files", src, &path, e))
-		return -1;
-	if (stat(path, &st))
-		return err_sys(e, "%s", path);
+	if (stat(it->from, &st))
+		return err_sys(e, "%s", it->from);
 	args = value_copy(c->a, c->args);
 	value_set(args, "mode", value_int(c->a, st.st_mode & 07777));
 	out->args = args;
@@ -306,12 +312,12 @@ static int copy_check(const struct mod_call *c, const struct answers *an, struct
 	int rc = 0;
 
 	ch->want = plan;
-	if (preserve_mode(c, &call, e))
-		return -1;
 	if (plan->into && is_folder(an, plan->items.v[0]->w.path))
 		plan->items.v[0] = plan->into;
 	for (size_t i = 0; i < plan->items.n && !rc && !ch->failed; i++) {
 		struct item *it = plan->items.v[i];
+		if (preserve_mode(c, it, &call, e))
+			return -1;
 		if (it->is_dir)
 			rc = check_folder(&call, an, it, ch, e);
 		else if (plan->remote)
