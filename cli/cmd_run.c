@@ -88,7 +88,7 @@ static void task_lines(struct play_run *r, struct buf *b, const struct task_resu
 		const struct task_change *ch = &t->changes.v[i];
 
 		buf_addf(b, "    %s", ch->what);
-		if (ch->before || ch->after) {
+		if ((ch->before || ch->after) && !(r->o->diff && ch->diff)) {
 			buf_adds(b, ": ");
 			if (ch->before)
 				value_print(b, ch->before);

@@ -187,9 +187,9 @@ static const struct opt init_opts[] = {
 
 const struct command command_init = {
 	"init",
-	"[PROVIDER]",
+	"[local|ssh|fake]",
 	"writes a commented starter spec",
-	"PROVIDER is local (default), ssh or fake. Writes muster.yaml, and site.yml where the provider's machines can be configured.",
+	"For hosts on this machine (local, the default), machines that exist (ssh), or a pretended cloud (fake). Writes muster.yaml, and site.yml where the machines can be configured.",
 	init_opts,
 	sizeof(struct init_opts),
 	0,

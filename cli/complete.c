@@ -16,6 +16,25 @@ static void options(struct buf *b, const struct opt *rows)
 		buf_addf(b, " --%s", o->name);
 }
 
+/* The words that a command's own line offers: "list|show|rm", "[bash|zsh|fish]". What is in
+ * capitals stands for something else; COMMAND for the commands. */
+static void argument_words(struct buf *b, const struct command *cmd)
+{
+	struct str all = str_of(cmd->args), rest, word;
+
+	if (str_starts(all, "["))
+		all = str_sub(all, 1, str_find_char(all, ']'));
+	for (rest = all; rest.n && str_next(&rest, '|', &word);) {
+		word = str_sub(word, 0, str_find_char(word, ' '));
+		if (str_eqc(word, "COMMAND")) {
+			buf_addc(b, ' ');
+			names(b);
+		} else if (word.n && word.p[0] >= 'a' && word.p[0] <= 'z') {
+			buf_addf(b, " " STR_FMT, STR_ARG(word));
+		}
+	}
+}
+
 /* Node names come from the state, quietly: completion must never print an error. */
 #define NODES_COMMAND "muster status --names 2>/dev/null"
 
@@ -45,6 +64,7 @@ static void bash(struct buf *b)
 		if (commands[i]->flags & HIDDEN)
 			continue;
 		buf_addf(b, "\t%s)\n\t\tCOMPREPLY=($(compgen -W \"", commands[i]->name);
+		argument_words(b, commands[i]);
 		options(b, commands[i]->opts);
 		buf_addf(b, " $global%s\" -- \"$cur\")) ;;\n",
 			 commands[i]->flags & TAKES_NODES ? " $(" NODES_COMMAND ")" : "");
@@ -107,6 +127,12 @@ static void zsh(struct buf *b)
 		buf_addf(b, "\t\t%s) _arguments", commands[i]->name);
 		zsh_options(b, commands[i]->opts);
 		zsh_options(b, global_opts);
+		scoped(buf_fini) struct buf words = { 0 };
+
+		buf_init(&words, BUF_MAX_DEFAULT);
+		argument_words(&words, commands[i]);
+		if (words.n)
+			buf_addf(b, " \\\n\t\t\t'1: :(" STR_FMT " )'", STR_ARG(buf_str(&words)));
 		buf_addf(b, " \\\n\t\t\t'*: :%s' ;;\n",
 			 commands[i]->flags & TAKES_NODES ? "($(" NODES_COMMAND "))" : "_files");
 	}
@@ -154,6 +180,13 @@ static void fish(struct buf *b)
 		fish_quote(b, commands[i]->summary);
 		buf_addc(b, '\n');
 		fish_options(b, on, commands[i]->opts);
+		scoped(buf_fini) struct buf words = { 0 };
+
+		buf_init(&words, BUF_MAX_DEFAULT);
+		argument_words(&words, commands[i]);
+		if (words.n)
+			buf_addf(b, "complete -c muster %s -f -a '" STR_FMT "'\n", on,
+				 STR_ARG(buf_str(&words)));
 		if (commands[i]->flags & TAKES_NODES)
 			buf_addf(b, "complete -c muster %s -f -a '(" NODES_COMMAND ")'\n", on);
 	}

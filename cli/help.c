@@ -19,7 +19,8 @@ static void overview(struct buf *b)
 	opt_help(b, global_opts);
 	buf_adds(
 		b,
-		"\n`muster help COMMAND` says more; `muster help exit-codes` lists the exit codes.\n");
+		"\n`muster help COMMAND` says more. Also: muster help exit-codes, muster help modules,\n"
+		"muster help module NAME.\n");
 }
 
 static const char exit_codes[] =
@@ -73,13 +74,46 @@ int help_unknown_command(const char *name, struct err *e)
 		    : err_hint(e, "see muster help");
 }
 
+static int help_modules(struct cli *c)
+{
+	scoped(buf_fini) struct buf b = { 0 };
+	const char *doc, *name;
+
+	buf_init(&b, BUF_MAX_DEFAULT);
+	for (size_t i = 0; (name = module_name_at(i, &doc)); i++)
+		buf_addf(&b, "  %-20s %s\n", name, doc);
+	buf_adds(&b, "\n`muster help module NAME` lists the arguments of one.\n");
+	view_out(c, &b);
+	return EXIT_DONE;
+}
+
+static int help_module(struct cli *c, const char *name, struct err *e)
+{
+	scoped(buf_fini) struct buf b = { 0 };
+
+	buf_init(&b, BUF_MAX_DEFAULT);
+	if (!module_help(&b, name)) {
+		err_set(e, ERR_USAGE, "there is no module \"%s\"", name);
+		return err_hint(e, "muster help modules lists them");
+	}
+	view_out(c, &b);
+	return EXIT_DONE;
+}
+
 static int cmd_help(struct cli *c, struct err *e)
 {
-	if (session_arg_count(c, 0, 1, e) < 0)
+	const char *const *args = c->args.v.v;
+	bool module = c->args.v.n && strcmp(args[0], "module") == 0;
+
+	if (session_arg_count(c, module ? 2 : 0, module ? 2 : 1, e) < 0)
 		return -1;
 	if (!c->args.v.n)
 		return help_command(c, c->cmd);
-	if (strcmp(c->args.v.v[0], "exit-codes") == 0) {
+	if (module)
+		return help_module(c, args[1], e);
+	if (strcmp(args[0], "modules") == 0)
+		return help_modules(c);
+	if (strcmp(args[0], "exit-codes") == 0) {
 		view_outf(c, "%s", exit_codes);
 		return EXIT_DONE;
 	}
@@ -174,6 +208,7 @@ static const struct docs_table {
 	{ "commands", manual_commands },     { "options", manual_options },
 	{ "exit-codes", manual_exit_codes }, { "spec", manual_spec },
 	{ "providers", manual_providers },   { "modules", manual_modules },
+	{ "module-args", module_manual },
 };
 
 static int cmd_docs_table(struct cli *c, struct err *e)
@@ -196,7 +231,13 @@ static int cmd_docs_table(struct cli *c, struct err *e)
 }
 
 const struct command command_help = {
-	"help",	  "[COMMAND|exit-codes]", "lists the commands, or explains one", NULL, NULL, 0, 0,
+	"help",
+	"[COMMAND|exit-codes|modules|module NAME]",
+	"lists the commands, or explains one",
+	NULL,
+	NULL,
+	0,
+	0,
 	cmd_help,
 };
 const struct command command_version = { "version", "", "prints the version", NULL, NULL,

@@ -127,7 +127,7 @@ static void field_lines(struct painter *p, const struct change *ch)
 		const struct field_change *f = &ch->fields.v[i];
 
 		buf_addf(p->b, "      %s", f->path);
-		if (f->before || f->after) {
+		if ((f->before || f->after) && !(p->how->diff && f->diff)) {
 			buf_adds(p->b, ": ");
 			if (ch->action != CHANGE_CREATE) {
 				value_text(p, f->before);

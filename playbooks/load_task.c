@@ -179,8 +179,12 @@ void load_unknown(struct loader *l, const char *what, const char *const *known,
 	near = str_suggest(me->key, names, n);
 	if (!near && known == task_words)
 		near = module_suggest(me->key);
-	snprintf(hint, sizeof(hint), "did you mean '%s'?", near ? near : "");
-	err_list_addf(l->errs, me->pos, near ? hint : NULL, "unknown %s '%s'", what, me->key.p);
+	if (near)
+		snprintf(hint, sizeof(hint), "did you mean '%s'?", near);
+	else
+		snprintf(hint, sizeof(hint), "`muster help modules` lists the modules");
+	err_list_addf(l->errs, me->pos, near || known == task_words ? hint : NULL,
+		      "unknown %s '%s'", what, me->key.p);
 }
 
 struct step *load_step(struct loader *l, enum step_kind kind, const struct step *like,

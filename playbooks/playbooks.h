@@ -77,8 +77,9 @@ struct run_opts {
 	const char *const *tags, *const *skip_tags; /* NULL-terminated, or NULL */
 	const struct value *extra_vars;
 	const struct run_world *world; /* may be NULL */
-	int64_t task_timeout_ms;       /* of one script; 0: 10 minutes */
-	int64_t reboot_timeout_ms;     /* 0: 15 minutes */
+	int64_t task_timeout_ms;       /* of one task, unless it says that it takes longer; 0: 10
+					minutes */
+	int64_t reboot_timeout_ms;     /* at least; 0: as the task says */
 	/* Called in the host's task for each finished task (each loop item too); may be NULL. */
 	void (*on_result)(void *arg, const struct task_result *r);
 	/* Does a play's `hosts` pattern match the host? NULL: all do, the caller has chosen. */
@@ -103,5 +104,9 @@ must_check int playbook_run(const struct playbook *p, struct arena *a, const str
 
 /* Rows of the module list, for docs and completion: name and one-line doc; NULL past the end. */
 const char *module_name_at(size_t i, const char **doc);
+/* A module and its arguments as text; false, and nothing written, if there is none of that name. */
+bool module_help(struct buf *b, const char *name);
+/* All modules with their arguments, in scdoc. */
+void module_manual(struct buf *b);
 
 #endif

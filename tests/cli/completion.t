@@ -11,6 +11,10 @@ words=$(bash -c '. ./c.bash; COMP_WORDS=(muster pl); COMP_CWORD=1; _muster; echo
 is "pl completes to plan" "plan" "$words"
 words=$(bash -c '. ./c.bash; COMP_WORDS=(muster plan --det); COMP_CWORD=2; _muster; echo "${COMPREPLY[*]}"')
 is "options of the command complete" "--detailed-exitcode" "$words"
+words=$(bash -c '. ./c.bash; COMP_WORDS=(muster state e); COMP_CWORD=2; _muster; echo "${COMPREPLY[*]}"')
+is "words of a command complete" "export" "$words"
+words=$(bash -c '. ./c.bash; COMP_WORDS=(muster help ex); COMP_CWORD=2; _muster; echo "${COMPREPLY[*]}"')
+is "help completes commands and topics" "exec exit-codes" "$words"
 run completion zsh
 has "zsh" "$out" "#compdef muster"
 run completion fish

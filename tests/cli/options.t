@@ -10,6 +10,15 @@ run help plan
 has "help of a command shows its options" "$out" "--detailed-exitcode"
 run plan --help
 has "--help is the same" "$out" "--detailed-exitcode"
+run help modules
+is "help lists the modules" 0 "$status"
+has "with what they are for" "$out" "  lineinfile "
+run help module ansible.builtin.copy
+has "help of a module shows its arguments" "$out" "  dest (path; required"
+run help module nosuch
+is "no such module" 64 "$status"
+run help module
+is "module of what?" 64 "$status"
 run help exit-codes
 has "exit codes are explained" "$out" "another run holds the lease"
 run version
