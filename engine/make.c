@@ -21,6 +21,20 @@ static void tell_retry(struct engine *en, const char *addr, const struct err *wh
 	context_emit(en, &ev);
 }
 
+/* After a failure that may pass: waits and says true, or fills *e for the last one. */
+static bool try_again(struct engine *en, const char *addr, struct retry *again, struct err *now,
+		      struct err *e)
+{
+	bool passing = now->kind == ERR_BUSY || now->kind == ERR_TIMEOUT;
+
+	if (passing && retry_again(again, now)) {
+		tell_retry(en, addr, now);
+		return true;
+	}
+	*e = *now;
+	return false;
+}
+
 static int64_t budget(int64_t type_ms, int64_t fallback)
 {
 	return type_ms > 0 ? type_ms : fallback;
@@ -44,10 +58,8 @@ static int find_token(struct engine *en, struct arena *a, const struct served *a
 		*out = NULL;
 		if (!at->t->find(at->ep->p, a, token, out, &now))
 			return 0;
-		*e = now;
-		if ((now.kind != ERR_BUSY && now.kind != ERR_TIMEOUT) || !retry_again(&again, e))
+		if (!try_again(en, NULL, &again, &now, e))
 			return -1;
-		tell_retry(en, NULL, &now);
 	}
 }
 
@@ -75,11 +87,9 @@ int make_gone(struct engine *en, const struct engine_provider *ep, const struct 
 		struct err now = { 0 };
 		if (!t->destroy(ep->p, id, &now) || now.kind == ERR_NOT_FOUND)
 			return 0;
-		*e = now;
 		/* Deleting twice is deleting once, so a lost reply is simply asked again. */
-		if ((now.kind != ERR_BUSY && now.kind != ERR_TIMEOUT) || !retry_again(&again, e))
+		if (!try_again(en, NULL, &again, &now, e))
 			return -1;
-		tell_retry(en, NULL, &now);
 	}
 }
 
@@ -123,7 +133,6 @@ static int call_create(struct creation *c, struct err *e)
 			return 0;
 		if (now.kind == ERR_NONE)
 			err_set(&now, ERR_BUG, "the provider made nothing and reported no error");
-		*e = now;
 		if (now.kind == ERR_TIMEOUT) {
 			struct err look = { 0 };
 			if (look_up(c, &look)) {
@@ -132,12 +141,9 @@ static int call_create(struct creation *c, struct err *e)
 			}
 			if (c->seen)
 				return 0;
-		} else if (now.kind != ERR_BUSY) {
-			return -1;
 		}
-		if (!retry_again(&again, e))
+		if (!try_again(c->w->en, c->item->addr, &again, &now, e))
 			return -1;
-		tell_retry(c->w->en, c->item->addr, &now);
 	}
 }
 
@@ -196,7 +202,8 @@ static const struct value *journal_want(struct creation *c)
 	return m;
 }
 
-static int prepare(struct creation *c, const struct change *ch, struct err *e)
+/* fresh: a create; an update keeps the host key that is there. */
+static int prepare(struct creation *c, const struct change *ch, bool fresh, struct err *e)
 {
 	char token[TOKEN_LEN];
 
@@ -217,7 +224,7 @@ static int prepare(struct creation *c, const struct change *ch, struct err *e)
 	bool login = !c->ep->type->can_login || c->ep->type->can_login(c->ep->p);
 	if (c->item->node && c->item->type->reach && login && c->item->provider_type->owns_hosts) {
 		c->want.admin_key = c->w->admin_key;
-		if (add_host_key(c, e))
+		if (fresh && add_host_key(c, e))
 			return -1;
 	}
 	c->row = (struct journal_row){
@@ -300,7 +307,7 @@ int make_create(struct work *w, struct arena *a, const struct change *ch, struct
 	struct state_resource *r;
 	struct err journal = { 0 };
 
-	if (prepare(&c, ch, e))
+	if (prepare(&c, ch, true, e))
 		return -1;
 	fault_point("create.before");
 	if (work_intent(w, &c.row, e))
@@ -352,11 +359,9 @@ static int call_update(struct creation *c, const char *id, struct err *e)
 			return 0;
 		if (now.kind == ERR_NONE)
 			err_set(&now, ERR_BUG, "the provider changed it and told nothing");
-		*e = now;
 		/* An update says what shall be, so it may be repeated whatever became of it. */
-		if ((now.kind != ERR_BUSY && now.kind != ERR_TIMEOUT) || !retry_again(&again, e))
+		if (!try_again(c->w->en, c->item->addr, &again, &now, e))
 			return -1;
-		tell_retry(c->w->en, c->item->addr, &now);
 	}
 }
 
@@ -369,7 +374,7 @@ int make_update(struct work *w, struct arena *a, const struct change *ch, struct
 
 	if (!old || !old->id)
 		return err_set(e, ERR_CONFLICT, "%s is not recorded", ch->addr);
-	if (prepare(&c, ch, e))
+	if (prepare(&c, ch, false, e))
 		return -1;
 	c.want.token = old->token;
 	c.want.attrs = with_nulls(a, c.item->type, c.item->attrs, old->want);

@@ -193,10 +193,10 @@ int reach_open(struct engine *en, struct arena *a, const struct reach_node *n, i
 		struct err now = { 0 };
 		if (!host_open(&o, out, &now))
 			return 0;
-		*e = now;
-		err_on(e, n->addr, n->name);
-		if (!wait_ms || !may_come_up(&now, r.tries) || !retry_again(&r, e))
-			return -1;
+		if (!wait_ms || !may_come_up(&now, r.tries) || !retry_again(&r, &now)) {
+			*e = now;
+			return err_on(e, n->addr, n->name);
+		}
 		if (!told && r.tries > 3) {
 			struct engine_event ev = { .type = "waiting",
 						   .addr = n->addr,
