@@ -4,7 +4,6 @@
 void patch_init(struct patch *p)
 {
 	buf_init(&p->text, PATCH_MAX);
-	p->uses_put = false;
 }
 
 void patch_fini(struct patch *p)
@@ -107,7 +106,6 @@ void patch_put(struct patch *p, const struct patch_file *f)
 {
 	struct buf *b = &p->text;
 
-	p->uses_put = true;
 	buf_adds(b, "printf %s '");
 	base64_encode(b, f->content);
 	buf_adds(b, "' | put ");

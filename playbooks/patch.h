@@ -13,7 +13,6 @@
 
 struct patch {
 	struct buf text; /* the caller's; wiped, since content may be secret */
-	bool uses_put;	 /* needs patch_prelude's functions */
 };
 
 #define PATCH_MAX ((size_t)32 << 20)
