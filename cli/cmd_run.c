@@ -80,9 +80,15 @@ static const char *status_word(const struct task_result *t)
 	return t->status == TASK_FAILED && t->ignored ? "failed (ignored)" : words[t->status];
 }
 
+/* What a play was written to say; other tasks that changed nothing are counted only. */
+static bool is_said(const struct task_result *t)
+{
+	return t->status == TASK_OK && t->msg && strcmp(t->module, "debug") == 0;
+}
+
 static void task_lines(struct play_run *r, struct buf *b, const struct task_result *t)
 {
-	if (t->msg && t->status != TASK_OK)
+	if (t->msg && (t->status != TASK_OK || is_said(t)))
 		buf_addf(b, "    %s\n", t->msg);
 	for (size_t i = 0; i < t->changes.n; i++) {
 		const struct task_change *ch = &t->changes.v[i];
@@ -124,6 +130,29 @@ static void remember(struct play_run *r, const struct task_result *t)
 	VEC_ADD(r->c->a, &rep->hosts) = t->host;
 }
 
+static const char *kept(struct play_run *r, const char *text)
+{
+	return text ? arena_strdup(r->c->a, text) : NULL;
+}
+
+/* The result lives as long as the call that tells it; the report comes at the end. */
+static void remember_said(struct play_run *r, const struct task_result *t)
+{
+	struct task_result *own = arena_obj(r->c->a, struct task_result);
+
+	*own = (struct task_result){
+		.host = kept(r, t->host),
+		.role = kept(r, t->role),
+		.task = kept(r, t->task),
+		.module = "debug",
+		.item = kept(r, t->item),
+		.msg = kept(r, t->msg),
+		.status = t->status,
+		.pos = t->pos,
+	};
+	remember(r, own);
+}
+
 static void emit_task(struct cli *c, const struct task_result *t)
 {
 	scoped(arena_freep) struct arena *a = arena_new("task event");
@@ -156,6 +185,8 @@ static void on_result(void *arg, const struct task_result *t)
 	struct play_run *r = arg;
 
 	emit_task(r->c, t);
+	if (is_said(t))
+		remember_said(r, t);
 	if (r->c->g.verbose)
 		view_notef(r->c, "%s: %s: %s\n", t->host, t->task ? t->task : t->module,
 			   status_word(t));
@@ -164,12 +195,18 @@ static void on_result(void *arg, const struct task_result *t)
 static void print_report(struct play_run *r, const struct report *rep)
 {
 	const struct task_result *t = rep->first;
-	bool color = r->c->color_out,
+	bool color = r->c->color_out, said = is_said(t),
 	     bad = t->status == TASK_FAILED || t->status == TASK_UNREACHABLE;
 	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, BUF_MAX_DEFAULT);
-	buf_addf(&b, "%s%s%s %s%s%s", view_on(color, bad ? VIEW_RED : VIEW_YELLOW), bad ? "!" : "~",
+	buf_addf(&b, "%s%s%s %s%s%s",
+		 view_on(color, bad    ? VIEW_RED
+				: said ? VIEW_DIM
+				       : VIEW_YELLOW),
+		 bad	? "!"
+		 : said ? "."
+			: "~",
 		 view_off(color), t->role ? t->role : "", t->role ? " : " : "",
 		 t->task ? t->task : t->module);
 	if (t->item)

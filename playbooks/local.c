@@ -79,6 +79,7 @@ static int run_debug(struct run *r, struct state *s, const struct scope *sc, str
 		else if (value_has_unknown(v))
 			return not_known(r, oc);
 		value_sets(oc->result, var->s, v);
+		oc->msg = arena_printf(r->w, STR_FMT ": %s", STR_ARG(var->s), report_text(r->w, v));
 		return 0;
 	}
 	if (render_args(r, s->items.step, sc, &v, &why))

@@ -65,7 +65,7 @@ struct task_result {
 	enum task_status status;
 	bool ignored; /* failed, but ignore_errors is set, or a rescue section takes it */
 	const char *item; /* loop item, or NULL */
-	const char *msg;  /* of a failure or skip */
+	const char *msg;  /* of a failure or skip; what debug says */
 	VEC(struct task_change) changes;
 	const struct value *result; /* what register would hold */
 };

@@ -75,4 +75,22 @@ out=$(NO_COLOR=1 "$MUSTER" plan --color=always)
 has "--color=always wins over NO_COLOR" "$out" "$(printf '\033')"
 out=$("$MUSTER" plan 2>&1)
 hasnot "no colour into a pipe" "$out" "$(printf '\033')"
+# muster run shows what debug says, once for all hosts that say the same, and hides it under no_log.
+cat >say.yml <<'E'
+- hosts: all
+  gather_facts: false
+  vars: {name: world}
+  tasks:
+    - debug: {msg: "hello {{ name }}"}
+    - debug: {var: name}
+    - debug: {msg: "hidden {{ name }}"}
+      no_log: true
+    - ping:
+E
+run run -i 'a,b,' -c local say.yml
+is "run" 0 "$status"
+has "debug's msg is shown" "$out" "    hello world"
+has "once for both hosts" "$out" "debug: ok on 2: a,b"
+has "debug's var is shown" "$out" "    name: world"
+hasnot "no_log hides it" "$out" "hidden world"
 finish
