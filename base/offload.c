@@ -31,6 +31,7 @@ struct job {
 
 struct job_list {
 	struct job *first, *last;
+	int n;
 };
 
 static struct {
@@ -50,6 +51,7 @@ static void list_add(struct job_list *l, struct job *j)
 	else
 		l->first = j;
 	l->last = j;
+	l->n++;
 }
 
 static bool list_remove(struct job_list *l, const struct job *j)
@@ -65,6 +67,7 @@ static bool list_remove(struct job_list *l, const struct job *j)
 			l->first = i->next;
 		if (l->last == i)
 			l->last = prev;
+		l->n--;
 		return true;
 	}
 	return false;
@@ -161,8 +164,10 @@ static int pool_attach(struct err *e)
 		return err_sys(e, "eventfd");
 	if (P.loop == sched_id())
 		return 0;
+	if (sched_watch(P.event_fd, on_finished, NULL, e) != 0)
+		return -1;
 	P.loop = sched_id();
-	return sched_watch(P.event_fd, on_finished, NULL, e);
+	return 0;
 }
 
 static int enqueue(struct job *j, struct err *e)
@@ -170,7 +175,8 @@ static int enqueue(struct job *j, struct err *e)
 	int rc = 0;
 
 	pthread_mutex_lock(&P.lock);
-	if (P.idle == 0 && P.threads < MAX_THREADS && start_thread() != 0 && P.threads == 0)
+	/* An idle thread that has been woken still counts as idle: the queue knows better. */
+	if (P.idle <= P.queue.n && P.threads < MAX_THREADS && start_thread() != 0 && P.threads == 0)
 		rc = err_set(e, ERR_IO, "no thread could be started");
 	if (rc == 0) {
 		list_add(&P.queue, j);
