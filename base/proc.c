@@ -247,6 +247,9 @@ static int pump(struct run *r, struct deadline d, struct err *e)
 		struct epoll_event ev[N_FDS];
 		bool was_exited = r->exited;
 
+		/* A child that never stops talking is always ready: waiting would not time out. */
+		if (deadline_left(d) == 0)
+			return r->exited ? 0 : err_set(e, ERR_TIMEOUT, "timed out");
 		if (task_wait_fd(r->ep, FD_READ, d, e) != 0)
 			return r->exited && e->kind == ERR_TIMEOUT ? 0 : -1;
 		int n = epoll_wait(r->ep, ev, N_FDS, 0);

@@ -148,6 +148,14 @@ void task_yield(void)
 		sched_pass();
 }
 
+int task_turn(struct deadline d, struct err *e)
+{
+	task_yield();
+	if (task_check(e) != 0)
+		return -1;
+	return deadline_left(d) == 0 ? err_set(e, ERR_TIMEOUT, "timed out") : 0;
+}
+
 static int block_fd(int fd, int events, struct deadline d, struct err *e)
 {
 	struct pollfd p = { .fd = fd };

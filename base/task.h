@@ -55,6 +55,9 @@ bool task_is_cancelled(void);
 must_check int task_check(struct err *e); /* ERR_CANCELLED if cancelled; does not yield */
 
 void task_yield(void); /* lets others run */
+/* For a loop over input that may never pause, and so never waits: lets others run, then says
+ * whether it is time to stop. Harmless outside any task. */
+must_check int task_turn(struct deadline d, struct err *e);
 /* Outside any task, task_sleep and task_wait_fd block the thread. */
 must_check int task_sleep(int64_t ms, struct err *e);
 

@@ -104,6 +104,60 @@ static void yield_main(void *arg)
 	assert_int_equal(group_wait(&g, &e), 0);
 }
 
+static void due_main(void *arg)
+{
+	static char name[] = "a";
+	struct deadline d = deadline_in(100);
+	struct group g;
+	struct err e;
+
+	(void)arg;
+	group_init(&g);
+	task_spawn(&g, "a", yielder, name);
+	assert_int_equal(task_turn(d, &e), 0);
+	assert_string_equal(trace, "a"); /* it has had its turn */
+	clock_advance(100);
+	assert_int_equal(task_turn(d, &e), -1);
+	assert_int_equal(e.kind, ERR_TIMEOUT);
+	assert_string_equal(trace, "a a");
+	assert_int_equal(group_wait(&g, &e), 0);
+}
+
+static void cancelled_turn(void *arg)
+{
+	struct err e;
+
+	(void)arg;
+	while (task_turn(DEADLINE_NONE, &e) == 0)
+		continue;
+	assert_int_equal(e.kind, ERR_CANCELLED);
+	note("ended");
+}
+
+static void cancel_turn_main(void *arg)
+{
+	struct group g;
+	struct err e;
+
+	(void)arg;
+	group_init(&g);
+	task_spawn(&g, "turns", cancelled_turn, NULL);
+	task_yield();
+	group_cancel(&g);
+	assert_int_equal(group_wait(&g, &e), 0);
+}
+
+static void test_turn(void **state)
+{
+	struct err e;
+
+	(void)state;
+	run_virtual(due_main, NULL);
+	run(cancel_turn_main, NULL);
+	assert_string_equal(trace, "ended");
+	assert_int_equal(task_turn(deadline_in(1000), &e), 0); /* outside any task */
+}
+
 static void test_yield_is_fair(void **state)
 {
 	(void)state;
@@ -733,6 +787,31 @@ static void offload_main(void *arg)
 	assert_string_equal(e.msg, "thirteen");
 }
 
+static void spread_main(void *arg)
+{
+	struct call c[5] = { { .in = 1 } };
+	struct group g;
+	struct err e;
+
+	(void)arg;
+	offload_one(&c[0]); /* leaves one idle thread */
+	int64_t began = clock_now();
+	group_init(&g);
+	for (int i = 1; i < 5; i++) {
+		c[i] = (struct call){ .in = i, .us = 400000 };
+		task_spawn(&g, "spread", offload_one, &c[i]);
+	}
+	assert_int_equal(group_wait(&g, &e), 0);
+	assert_true(clock_now() - began < 750); /* two on one thread: 800 */
+}
+
+/* One idle thread does not get all the calls of a turn. */
+static void test_offload_spreads(void **state)
+{
+	(void)state;
+	run(spread_main, NULL);
+}
+
 static void test_offload(void **state)
 {
 	struct call c[50];
@@ -797,6 +876,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sleep_order),
 		cmocka_unit_test(test_yield_is_fair),
+		cmocka_unit_test(test_turn),
 		cmocka_unit_test(test_seed_replays),
 		cmocka_unit_test(test_cancel_every_wait),
 		cmocka_unit_test(test_shield),
@@ -809,6 +889,7 @@ int main(void)
 		cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_warns_of_holding),
 		cmocka_unit_test(test_bugs_are_caught),
+		cmocka_unit_test(test_offload_spreads), /* first: no thread runs yet */
 		cmocka_unit_test(test_offload),
 		cmocka_unit_test(test_offload_abandoned),
 	};
