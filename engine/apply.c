@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The dispatcher is the caller's task: it starts what may begin and sleeps until a step ends. Tasks
- * exist only for running steps, so a plan of ten thousand steps costs --parallel stacks. Two
- * helpers run beside it: the committer and the heartbeat of the lease. When the journal can't be
- * written or the lease is lost, nothing may act any more: all steps are cancelled, and the next run
- * settles what they had begun.
+ * exist only for running steps, so a plan of ten thousand steps costs --parallel stacks. When the
+ * journal can't be written or the lease is lost, nothing may act any more: all steps are cancelled,
+ * and the next run settles what they had begun.
  */
 #include "engine/apply.h"
 
@@ -21,7 +20,6 @@ struct walker {
 	struct map failed_units;
 	int64_t failures_allowed;
 	size_t ended;
-	struct err fatal;
 };
 
 struct step_task {
@@ -82,14 +80,6 @@ static int act(struct walker *k, const struct step *s, struct arena *a, struct e
 	return 0;
 }
 
-static void end_run(struct walker *k, const struct err *why)
-{
-	if (k->fatal.kind == ERR_NONE)
-		k->fatal = *why;
-	group_cancel(&k->group);
-	task_sem_give(&k->tick);
-}
-
 static void note_failure(struct walker *k, const struct step *s, const struct err *e)
 {
 	struct apply_result *r = k->w->result;
@@ -114,7 +104,7 @@ static void finish(struct walker *k, size_t i, int rc, const struct err *e)
 	if (!rc) {
 		tell(k, s, "step_done", NULL);
 	} else if (e->kind == ERR_LEASE || k->w->commit.broken) {
-		end_run(k, k->w->commit.broken ? &k->w->commit.err : e);
+		context_end(k->w->en, k->w->commit.broken ? &k->w->commit.err : e);
 	} else if (e->kind != ERR_CANCELLED || !k->w->en->aborting) {
 		note_failure(k, s, e);
 		tell(k, s, "step_failed", e);
@@ -145,7 +135,8 @@ static void step_main(void *arg)
 
 static bool may_start(const struct walker *k)
 {
-	return !k->w->en->stopping && !k->w->result->budget_exceeded && k->fatal.kind == ERR_NONE;
+	return !k->w->en->stopping && !k->w->result->budget_exceeded &&
+	       k->w->en->fatal.kind == ERR_NONE;
 }
 
 static void start_ready(struct walker *k)
@@ -176,27 +167,6 @@ static int dispatch(struct walker *k, struct err *e)
 	k->w->result->skipped += steps_skip_rest(&k->steps);
 	k->w->result->stopped = k->w->en->stopping;
 	return rc;
-}
-
-static void heartbeat(void *arg)
-{
-	struct walker *k = arg;
-	struct err e = { 0 }, ignored = { 0 };
-	int missed = 0;
-
-	while (!task_sleep(LEASE_BEAT_MS, &ignored)) {
-		if (!lease_beat(k->w->commit.state, &e)) {
-			missed = 0;
-			commit_kick(&k->w->commit);
-			continue;
-		}
-		/* A busy disk may pass; a lease that somebody took does not. */
-		if (e.kind == ERR_LEASE || ++missed * LEASE_BEAT_MS >= LEASE_EXPIRY_MS) {
-			end_run(k, &e);
-			return;
-		}
-		e = (struct err){ 0 };
-	}
 }
 
 static int64_t may_be_down(void *arg, const char *pool)
@@ -233,19 +203,18 @@ int apply_walk(struct work *w, const struct plan *p, struct err *e)
 	group_init(&k.group);
 	group_init(&aux);
 	task_spawn(&aux, "committer", committer_task, &w->commit);
-	struct task *beat = task_spawn(&aux, "heartbeat", heartbeat, &k);
+	w->en->commit = &w->commit;
 	w->en->work = &k.group;
 	w->en->tick = &k.tick;
 	int rc = dispatch(&k, e);
 	w->en->work = NULL;
 	w->en->tick = NULL;
+	w->en->commit = NULL;
 	commit_close(&w->commit);
-	if (k.fatal.kind == ERR_NONE)
-		task_cancel(beat); /* it only ends by itself after a fatal error */
 	if (group_wait(&aux, &ignored))
-		log_debug("the run's helpers were cancelled");
-	if (k.fatal.kind != ERR_NONE) {
-		*e = k.fatal;
+		log_debug("the committer was cancelled");
+	if (w->en->fatal.kind != ERR_NONE) {
+		*e = w->en->fatal;
 		return -1;
 	}
 	if (w->commit.broken) {

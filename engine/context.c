@@ -68,8 +68,22 @@ void engine_abort(struct engine *en)
 		task_sem_give(en->tick);
 }
 
+void context_end(struct engine *en, const struct err *why)
+{
+	if (en->fatal.kind == ERR_NONE)
+		en->fatal = *why;
+	if (en->work)
+		group_cancel(en->work);
+	if (en->tick)
+		task_sem_give(en->tick);
+}
+
 int context_check(const struct engine *en, struct err *e)
 {
+	if (en->fatal.kind != ERR_NONE) {
+		*e = en->fatal;
+		return -1;
+	}
 	return en->stopping ? err_set(e, ERR_CANCELLED, "stopped") : task_check(e);
 }
 

@@ -16,6 +16,8 @@ struct engine_provider {
 	struct provider *p; /* NULL until it is used */
 };
 
+struct committer;
+
 struct engine {
 	struct arena *a; /* lives as long as the engine */
 	struct engine_opts o;
@@ -25,10 +27,12 @@ struct engine {
 	bool world_made;
 	struct map seen; /* addr -> struct resource_seen *: the last observation, fresher than the
 			    record */
-	struct group *work;    /* what runs now */
-	struct task_sem *tick; /* the walker's dispatcher, while it walks */
+	struct group *work;	  /* what runs now */
+	struct task_sem *tick;	  /* the walker's dispatcher, while it walks */
+	struct committer *commit; /* that runs now, or NULL */
 	bool stopping, aborting;
-	const char *run; /* id, while a run is on */
+	struct err fatal; /* lease or journal lost: nothing may act any more */
+	const char *run;  /* id, while a run is on */
 };
 
 /* The provider of that name, opened. Known from the spec, else from what was recorded about it. */
@@ -40,7 +44,10 @@ const struct provider_type *context_provider_type(struct engine *en, const char 
  * so recorded. */
 must_check int context_record_providers(struct engine *en, struct err *e);
 void context_emit(struct engine *en, const struct engine_event *ev);
-must_check int context_check(const struct engine *en, struct err *e); /* ERR_CANCELLED after ^C */
+/* ERR_CANCELLED after ^C; en->fatal */
+must_check int context_check(const struct engine *en, struct err *e);
+/* The run can't go on: what runs is cancelled. The first cause stays. */
+void context_end(struct engine *en, const struct err *why);
 
 /* Reads; an engine without a state has an empty record. */
 must_check int context_resources(struct engine *en, struct arena *a, struct state_resources *out,

@@ -3,6 +3,7 @@
  * Objects that bear the cluster's mark and that no record and no open intent knows: left by a state
  * that was lost or repaired by hand. Each deletion is journalled like any other.
  */
+#include "engine/beat.h"
 #include "engine/fan.h"
 #include "engine/make.h"
 #include "engine/observe.h"
@@ -156,6 +157,7 @@ static int delete_all(struct gc *g, struct err *e)
 
 	group_init(&aux);
 	task_spawn(&aux, "committer", committer_task, &g->w.commit);
+	g->w.en->commit = &g->w.commit;
 	for (int pass = 0; pass < 2 && !rc && g->failed.kind == ERR_NONE; pass++) {
 		struct gc_pass part = { .g = g };
 
@@ -172,6 +174,7 @@ static int delete_all(struct gc *g, struct err *e)
 		};
 		rc = fan_out(&f, e);
 	}
+	g->w.en->commit = NULL;
 	commit_close(&g->w.commit);
 	if (group_wait(&aux, &ignored))
 		log_debug("gc was cancelled");
@@ -209,6 +212,7 @@ int engine_gc(struct engine *en, struct arena *a, const char *const *delete_ids,
 	struct apply_result counts = { 0 };
 	struct gc g = { .w = { .en = en, .a = a, .result = &counts }, .out = out };
 	struct err late = { 0 };
+	struct beat beat;
 	char run[RUN_ID_LEN];
 
 	if (!delete_ids || !en->o.state)
@@ -218,6 +222,7 @@ int engine_gc(struct engine *en, struct arena *a, const char *const *delete_ids,
 	if (lease_take(en->o.state, run, "gc", e))
 		return -1;
 	en->run = run;
+	beat_start(&beat, en, LEASE_BEAT_MS);
 	committer_init(&g.w.commit, a, en->o.state);
 	int rc = find_orphans(&g, e);
 	for (size_t i = 0; !rc && i < out->v.n; i++)
@@ -225,6 +230,8 @@ int engine_gc(struct engine *en, struct arena *a, const char *const *delete_ids,
 			VEC_ADD(a, &g.doomed) = out->v.v[i];
 	if (!rc)
 		rc = delete_all(&g, e);
+	if (beat_stop(&beat, e))
+		rc = -1;
 	if (lease_release(en->o.state, rc ? &late : e))
 		rc = -1;
 	en->run = NULL;

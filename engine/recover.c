@@ -8,6 +8,7 @@
  */
 #include "engine/recover.h"
 
+#include "engine/beat.h"
 #include "engine/fan.h"
 #include "engine/fault.h"
 #include "engine/make.h"
@@ -217,6 +218,7 @@ int engine_recover(struct engine *en, struct arena *a, struct recover_report *ou
 {
 	struct journal_rows open;
 	struct err ignored = { 0 };
+	struct beat beat;
 
 	*out = (struct recover_report){ 0 };
 	if (context_intents(en, a, &open, e))
@@ -227,8 +229,11 @@ int engine_recover(struct engine *en, struct arena *a, struct recover_report *ou
 	state_run_id(run);
 	if (lease_take(en->o.state, run, "recover", e))
 		return -1;
+	beat_start(&beat, en, LEASE_BEAT_MS);
 	/* Read again under the lease: somebody may have settled them meanwhile. */
 	int rc = context_intents(en, a, &open, e) || recover_settle(en, a, &open, out, e);
+	if (beat_stop(&beat, e))
+		rc = -1;
 	if (rc && journal_flush(en->o.state, &ignored))
 		log_warn("the journal could not be written: %s", ignored.msg);
 	if (lease_release(en->o.state, rc ? &ignored : e))

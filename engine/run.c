@@ -7,6 +7,7 @@
  * only if it holds nothing that was not agreed to.
  */
 #include "engine/apply.h"
+#include "engine/beat.h"
 #include "engine/keys.h"
 #include "engine/outputs.h"
 #include "engine/planner.h"
@@ -215,6 +216,7 @@ int plan_apply(struct engine *en, struct arena *a, const struct plan *p, const c
 			 .command = command,
 			 .w = { .en = en, .a = a, .result = out } };
 	struct err late = { 0 };
+	struct beat beat;
 
 	*out = (struct apply_result){ 0 };
 	if (!en->o.state)
@@ -225,11 +227,14 @@ int plan_apply(struct engine *en, struct arena *a, const struct plan *p, const c
 	if (lease_take(en->o.state, r.id, command, e))
 		return -1;
 	en->run = out->run = arena_strdup(a, r.id);
+	beat_start(&beat, en, LEASE_BEAT_MS);
 	int rc = begin(&r, e);
 	if (!rc)
 		rc = walk(&r, e);
 	if (!rc)
 		rc = add_outputs(&r, e) || record_fleet(&r, e) ? -1 : 0;
+	if (beat_stop(&beat, e))
+		rc = -1;
 	/* What ended the run is told rather than what that made impossible afterwards. */
 	if (end(&r, rc == 0, rc ? &late : e))
 		rc = -1;
