@@ -20,6 +20,7 @@ struct exec_opts {
 
 struct answer {
 	bool begun, failed; /* failed: no answer; err says why */
+	bool cut;	    /* at EXEC_MAX_OUTPUT */
 	int status;
 	struct str out, err_text;
 	struct err err;
@@ -45,6 +46,7 @@ static int ask_ssh(struct exec_run *r, struct target *t, struct deadline d, stru
 
 	ssh_close(s);
 	out->status = res.status;
+	out->cut = res.truncated;
 	out->out = res.out;
 	out->err_text = res.err;
 	return rc;
@@ -63,6 +65,7 @@ static int ask_host(struct exec_run *r, struct target *t, struct deadline d, str
 
 	host_close(h);
 	out->status = res.status;
+	out->cut = res.truncated;
 	out->out = res.out;
 	out->err_text = res.err;
 	return rc;
@@ -80,6 +83,8 @@ static void emit_answer(struct exec_run *r, const struct target *t, const struct
 		value_set(v, "status", value_int(a, ans->status));
 		value_set(v, "stdout", value_str(a, ans->out));
 		value_set(v, "stderr", value_str(a, ans->err_text));
+		if (ans->cut)
+			value_set(v, "truncated", value_bool(a, true));
 	}
 	events_emit(r->c, "exec_result", v);
 }
@@ -101,7 +106,8 @@ static void ask(void *arg, struct target *t, size_t index)
 
 static bool same_answer(const struct answer *x, const struct answer *y)
 {
-	return x->status == y->status && str_eq(x->out, y->out) && str_eq(x->err_text, y->err_text);
+	return x->status == y->status && x->cut == y->cut && str_eq(x->out, y->out) &&
+	       str_eq(x->err_text, y->err_text);
 }
 
 static void print_group(struct exec_run *r, const struct targets *ts, size_t first, bool *shown)
@@ -124,6 +130,8 @@ static void print_group(struct exec_run *r, const struct targets *ts, size_t fir
 		 view_fold(r->c->a, names.v, names.n), names.n);
 	if (ans->status)
 		buf_addf(&b, " exit %d", ans->status);
+	if (ans->cut)
+		buf_addf(&b, " output cut at %zu MiB", EXEC_MAX_OUTPUT >> 20);
 	buf_addf(&b, "%s\n", view_off(r->c->color_out));
 	buf_addstr(&b, ans->out);
 	if (ans->out.n && ans->out.p[ans->out.n - 1] != '\n')
@@ -268,6 +276,8 @@ static int copy_plan(struct cli *c, struct copy_run *r, const char **nodes, stru
 	}
 	if (r->down)
 		return 0;
+	if (!r->local)
+		bug("copy without its two arguments");
 	if (stat(r->local, &st) < 0)
 		return err_sys(e, "%s", r->local);
 	r->mode = arena_printf(c->a, "%04o", (unsigned)(st.st_mode & 0777));

@@ -395,12 +395,13 @@ void session_groups(struct cli *c, const struct select_group **groups, size_t *n
 {
 	const struct spec_pool *pools = c->spec ? c->spec->pools.v : NULL;
 	size_t count = c->spec ? c->spec->pools.n : 0;
+	size_t nodes = c->fleet ? c->fleet->nodes.n : 0;
 	struct select_group *g = arena_array(c->a, struct select_group, count + 1);
 
 	for (size_t i = 0; i < count; i++) {
 		struct names members = { 0 };
 
-		for (size_t k = 0; k < c->fleet->nodes.n; k++) {
+		for (size_t k = 0; k < nodes; k++) {
 			if (c->fleet->nodes.v[k]->pool == &pools[i])
 				VEC_ADD(c->a, &members.v) = c->fleet->nodes.v[k]->name;
 		}

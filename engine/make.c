@@ -81,6 +81,10 @@ int make_find(struct engine *en, struct arena *a, const struct journal_row *row,
 int make_gone(struct engine *en, const struct engine_provider *ep, const struct resource_type *t,
 	      const char *id, struct err *e)
 {
+	/* A state may be older or newer than this program. */
+	if (!t)
+		return err_set(e, ERR_SPEC, "provider \"%s\" knows no such kind in this version",
+			       ep->name);
 	struct retry again = retry_within(budget(t->delete_timeout_ms, DELETE_BUDGET_MS));
 
 	for (;;) {

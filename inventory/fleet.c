@@ -73,10 +73,11 @@ static void expand_hosts(struct arena *a, struct fleet *f, const struct spec_poo
 				.addr = arena_printf(a, "node." STR_FMT "[%s]", STR_ARG(p->name),
 						     names.v.v[k]),
 				.pool = p,
-				.index = index++,
+				.index = index,
 				.host = names.v.v[k],
 				.vars = vars,
 			};
+			index++;
 			add_node(a, f, n, where, errs);
 		}
 	}

@@ -684,8 +684,9 @@ struct node *parser_expr(struct parser *p)
 
 	if (parser_enter(p) < 0)
 		return NULL;
-	n = parse_or(p);
-	while (n && is_word(p, "if")) {
+	if (!(n = parse_or(p)))
+		return NULL;
+	while (is_word(p, "if")) {
 		cond = parser_node(p, N_COND, n->at);
 		cond->left = n;
 		if (count_link(p, &links) < 0 || !(cond->right = parse_or(p)))
