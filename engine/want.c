@@ -86,7 +86,7 @@ static struct value *machine_attrs(struct arena *a, const struct resource_type *
 {
 	struct value *attrs = value_map(a);
 
-	for (const struct field *f = t->fields; f && f->name; f++) {
+	for (const struct field *f = t ? t->fields : NULL; f && f->name; f++) {
 		if (f->flags & FIELD_COMPUTED)
 			continue;
 		const struct value *v = pool_common(a, p, f->name);
@@ -101,7 +101,7 @@ static struct value *network_attrs(struct arena *a, const struct resource_type *
 {
 	struct value *attrs = value_map(a);
 
-	for (const struct field *f = t->fields; f && f->name; f++) {
+	for (const struct field *f = t ? t->fields : NULL; f && f->name; f++) {
 		if (f->flags & FIELD_COMPUTED)
 			continue;
 		const struct value *v = n ? value_get(n->options, f->name) : NULL;
@@ -237,7 +237,7 @@ static int share_make(struct builder *b, const struct spec_pool *p, struct pool_
 
 static bool has_row(const struct resource_type *t, const char *name)
 {
-	for (const struct field *f = t->fields; f && f->name; f++)
+	for (const struct field *f = t ? t->fields : NULL; f && f->name; f++)
 		if (strcmp(f->name, name) == 0 && !(f->flags & FIELD_COMPUTED))
 			return true;
 	return false;
