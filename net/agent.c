@@ -120,8 +120,10 @@ int agent_list(struct arena *a, const char *socket, struct deadline d, struct ag
 		return err_set(e, ERR_AUTH, "ssh-agent does not list its keys (locked?)");
 	uint32_t n = wire_u32(&w);
 	for (uint32_t i = 0; i < n && i < KEYS_MAX && !w.bad; i++) {
-		struct agent_key k = { .blob = wire_string(&w), .comment = wire_string(&w) };
+		struct agent_key k;
 
+		k.blob = wire_string(&w);
+		k.comment = wire_string(&w);
 		if (w.bad)
 			break;
 		k.blob = str_dup(a, k.blob);

@@ -10,21 +10,25 @@
 
 #define CHUNK	       ((size_t)32 << 10)
 #define OUTPUT_DEFAULT ((size_t)8 << 20)
+#define TURN_STEPS     8 /* chunks moved before others have their turn */
 
 struct ssh_channel {
 	struct ssh *s;
 	LIBSSH2_CHANNEL *c;
 };
 
-static int wait_or_kill(struct ssh *s, const char *doing, struct deadline d, struct err *e)
+/* Half done calls cannot be taken back: the session has no future. */
+static int give_up(struct ssh *s, const char *doing, struct err *e)
 {
-	if (session_wait(s, d, e) == 0)
-		return 0;
-	/* Half done calls cannot be taken back: the session has no future. */
 	session_kill(s, e->kind == ERR_CANCELLED ? "cancelled" : "timed out");
 	if (e->kind == ERR_TIMEOUT)
 		err_set(e, ERR_TIMEOUT, "%s: %s timed out", s->name, doing);
 	return -1;
+}
+
+static int wait_or_kill(struct ssh *s, const char *doing, struct deadline d, struct err *e)
+{
+	return session_wait(s, d, e) == 0 ? 0 : give_up(s, doing, e);
 }
 
 static int open_channel(struct ssh *s, struct deadline d, LIBSSH2_CHANNEL **out, struct err *e)
@@ -212,10 +216,13 @@ static int run_op(struct exec *x, int op, struct err *e)
 
 static int pump(struct exec *x, struct deadline d, struct err *e)
 {
-	int again = -1;
+	int again = -1, steps = 0;
 
 	while (!libssh2_channel_eof(x->ch->c)) {
 		int moved = 0;
+
+		if (++steps % TURN_STEPS == 0 && task_turn(d, e) != 0)
+			return give_up(x->ch->s, "the command", e);
 
 		for (int op = 0; op < 3; op++) {
 			if (x->ch->s->want_write && op != again)

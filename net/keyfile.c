@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
@@ -315,11 +316,11 @@ static int unseal(const struct sealed *s, struct str passphrase, const char *pat
 {
 	const EVP_CIPHER *c = cipher_of(s->cipher);
 	struct wire w = wire_of(s->kdf_options);
-	struct bcrypt_in in = { .passphrase = passphrase,
-				.salt = wire_string(&w),
-				.rounds = wire_u32(&w) };
+	struct bcrypt_in in = { .passphrase = passphrase };
 	uint8_t key_iv[64];
 
+	in.salt = wire_string(&w);
+	in.rounds = wire_u32(&w);
 	if (!c || !str_eqc(s->kdf, "bcrypt")) {
 		err_set(e, ERR_AUTH, "%s is encrypted with " STR_FMT ", which is not supported",
 			path, STR_ARG(s->cipher));
@@ -502,6 +503,16 @@ static int make_key(const char *path, EVP_PKEY *pkey, struct ssh_key **out, stru
  * times. */
 static struct task_sem loading = { .free = 1 };
 
+/* As OpenSSH: a key of ours that others can read is no secret any more. */
+static int check_readers(const char *path, const struct stat *st, struct err *e)
+{
+	if (st->st_uid != getuid() || !(st->st_mode & 077))
+		return 0;
+	err_set(e, ERR_AUTH, "%s can be read by others (mode %04o), so it is not used", path,
+		(unsigned)st->st_mode & 07777);
+	return err_hint(e, "make it yours alone: chmod 600 %.200s", path);
+}
+
 static int load_and_keep(const char *path, struct str passphrase, struct deadline d,
 			 struct ssh_key **out, struct err *e)
 {
@@ -519,9 +530,13 @@ static int load_and_keep(const char *path, struct str passphrase, struct deadlin
 		return -1;
 	}
 	struct ssh_key *k = find_kept(path, &st, digest);
+	if (!k && load(path, passphrase, d, &pkey, e) != 0)
+		return -1;
+	if (check_readers(path, &st, e) != 0) {
+		EVP_PKEY_free(pkey);
+		return -1;
+	}
 	if (!k) {
-		if (load(path, passphrase, d, &pkey, e) != 0)
-			return -1;
 		if (make_key(path, pkey, &k, e) != 0) {
 			ssh_key_free(k);
 			return -1;

@@ -19,6 +19,7 @@
 
 #define READ_CHUNK ((size_t)64 << 10)
 #define NOISE_MAX  ((size_t)64 << 10)
+#define TURN_BYTES ((size_t)256 << 10) /* read before others have their turn */
 
 /* ---- the two transports ------------------------------------------------------------------------ */
 
@@ -369,10 +370,17 @@ static int send_script(struct shell *sh, const char *mark, const struct shell_ru
 static int receive(struct shell *sh, struct stream *out, struct stream *err, struct deadline d,
 		   struct err *e)
 {
+	uint64_t turn = sh->bytes_in;
+
 	while (out->at != AFTER || err->at != AFTER) {
 		size_t before = out->raw.n + err->raw.n;
 		bool eof = false;
 
+		if (sh->bytes_in - turn > TURN_BYTES) {
+			turn = sh->bytes_in;
+			if (task_turn(d, e) != 0)
+				return -1;
+		}
 		if (sh->io.read(sh->io.self, &out->raw, &err->raw, &eof, d, e) != 0)
 			return -1;
 		sh->bytes_in += out->raw.n + err->raw.n - before;

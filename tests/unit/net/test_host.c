@@ -247,6 +247,65 @@ static void test_timeout(void **state)
 		run(timeout_main, NULL);
 }
 
+/* ---- output without end ------------------------------------------------------------------------
+ */
+
+struct flood {
+	bool local, ended;
+	int64_t lag; /* the longest that another task had to wait for its turn */
+};
+
+static void tick(void *arg)
+{
+	struct flood *f = arg;
+	struct err e;
+
+	while (!f->ended) {
+		int64_t began = clock_now();
+
+		assert_int_equal(task_sleep(10, &e), 0);
+		if (clock_now() - began - 10 > f->lag)
+			f->lag = clock_now() - began - 10;
+	}
+}
+
+static void flood_main(void *arg)
+{
+	struct flood *f = arg;
+	struct host *h = open_host(f->local);
+	struct script_opts o = { .deadline = deadline_in(1000), .max_output = 1000 };
+	struct script_result r;
+	struct err e = { 0 };
+	struct group g;
+	int64_t began = clock_now();
+
+	group_init(&g);
+	task_spawn(&g, "tick", tick, f);
+	assert_int_equal(host_script(h, A,
+				     STR("yes & yes >&2 & dd if=/dev/zero bs=65536 2>/dev/null"),
+				     &o, &r, &e),
+			 -1);
+	f->ended = true;
+	assert_int_equal(e.kind, ERR_TIMEOUT);
+	assert_int_equal(group_wait(&g, &e), 0);
+	host_close(h);
+	assert_true(clock_now() - began < 5000);
+	if (f->lag > 400)
+		fail_msg("others waited %d ms", (int)f->lag);
+}
+
+/* The deadline holds, and other tasks have their turns, while the answer never pauses. */
+static void test_flood(void **state)
+{
+	struct flood f = { .local = true };
+
+	(void)state;
+	run(flood_main, &f);
+	f = (struct flood){ 0 };
+	if (!no_sshd)
+		run(flood_main, &f);
+}
+
 static void stop_server(void *arg)
 {
 	struct err e;
@@ -524,6 +583,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_frame_ssh),
 		cmocka_unit_test(test_frame_other_shells),
 		cmocka_unit_test(test_timeout),
+		cmocka_unit_test(test_flood),
 		cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_become),

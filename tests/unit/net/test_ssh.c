@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -169,6 +170,12 @@ static void refused_main(void *arg)
 	t = to(&S,
 	       key_at("k-stranger", "ed25519", NULL, NULL)); /* a good key that nobody authorized */
 	expect_out(&t, ERR_AUTH, "tried", "authorized_keys");
+	const char *shown = key_at("k-shown", "ed25519", NULL, NULL);
+	fixture_authorize(&F, shown);
+	t = to(&S, shown);
+	expect_in(&t, "not yet shown");
+	assert_int_equal(chmod(shown, 0640), 0); /* also when it is kept already */
+	expect_out(&t, ERR_AUTH, "can be read by others", "chmod 600");
 	t = to(&S, NULL);
 	expect_out(&t, ERR_AUTH, "no key and no agent", "ssh-add");
 	t = to(&S, plain_key);
