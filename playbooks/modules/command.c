@@ -200,18 +200,28 @@ static void not_run(struct changes *ch, const char *path, bool there)
 				 there ? "exists" : "does not exist"));
 }
 
+/* Which word a secret went into is lost, so all are as secret as it. */
+static struct value *text_value(struct arena *a, struct str s, bool secret)
+{
+	struct value *v = value_str(a, s);
+
+	v->secret = secret;
+	return v;
+}
+
 static void set_cmd(const struct mod_call *c, struct changes *ch, struct err *e)
 {
 	struct words words = { { 0 } };
+	bool secret = value_has_secret(c->args);
 	struct value *list;
 
 	if (c->module == &module_shell || split_words(c, &words, e)) {
-		result_set(ch, "cmd", value_str(ch->a, command_text(c)));
+		result_set(ch, "cmd", text_value(ch->a, command_text(c), secret));
 		return;
 	}
 	list = value_list(ch->a);
 	for (size_t i = 0; i < words.v.n; i++)
-		value_add(ch->a, list, value_str(ch->a, words.v.v[i]));
+		value_add(ch->a, list, text_value(ch->a, words.v.v[i], secret));
 	result_set(ch, "cmd", list);
 }
 

@@ -167,6 +167,15 @@ static bool digest_fits(const struct mod_call *c, const struct answers *an,
 	return r.status == 0 && str_starts(r.out, w->digest);
 }
 
+/* The address may hold a token, so it keeps its mark. */
+static void change_fetched(const struct mod_call *c, struct changes *ch, const char *path,
+			   bool existed)
+{
+	change_add(ch, arena_printf(ch->a, "file %s: content", path),
+		   existed ? value_cstr(ch->a, "(other content)") : NULL,
+		   value_get(c->args, "url"));
+}
+
 static int get_url_check(const struct mod_call *c, const struct answers *an, struct changes *ch,
 			 struct err *e)
 {
@@ -189,13 +198,11 @@ static int get_url_check(const struct mod_call *c, const struct answers *an, str
 		w->fetch = w->compare = true;
 	w->at = (struct attrs){ .path = w->path, .fresh_mode = 0644 };
 	if (w->fetch && !w->compare)
-		change_adds(ch, arena_printf(ch->a, "file %s: content", w->path),
-			    w->now.type == PATH_NONE ? NULL : "(other content)",
-			    arg_cstr(c->args, "url"));
+		change_fetched(c, ch, w->path, w->now.type != PATH_NONE);
 	if (attrs_check(c, &w->now, &w->at, ch, e))
 		return -1;
 	ch->run = w->compare && !c->check;
-	result_sets(ch, "url", arg_cstr(c->args, "url"));
+	result_set(ch, "url", value_get(c->args, "url"));
 	result_sets(ch, "dest", w->path);
 	result_sets(ch, "state", "file");
 	result_sets(ch, "msg", w->fetch ? "OK" : "file already exists");
@@ -216,7 +223,7 @@ static void add_quoted(struct buf *b, const char *s)
 	}
 }
 
-/* Passwords and headers go to curl's stdin, not into its arguments. */
+/* Address, passwords and headers go to curl's stdin, not into its arguments. */
 static void add_curl(const struct mod_call *c, struct patch *p)
 {
 	const struct value *headers = value_get(c->args, "headers");
@@ -224,7 +231,9 @@ static void add_curl(const struct mod_call *c, struct patch *p)
 
 	buf_init(&conf, 1 << 20);
 	buf_init(&text, 1 << 20);
-	buf_addf(&conf, "connect-timeout = %" PRId64 "\n", arg_int(c->args, "timeout", 10));
+	buf_adds(&conf, "globoff\nurl = \"");
+	add_quoted(&conf, arg_cstr(c->args, "url"));
+	buf_addf(&conf, "\"\nconnect-timeout = %" PRId64 "\n", arg_int(c->args, "timeout", 10));
 	if (!arg_bool(c->args, "validate_certs"))
 		buf_adds(&conf, "insecure\n");
 	if (!arg_bool(c->args, "use_proxy"))
@@ -248,14 +257,14 @@ static void add_curl(const struct mod_call *c, struct patch *p)
 	}
 	patch_raw(p, "printf %s ");
 	proc_quote(&p->text, buf_str(&conf));
-	patch_raw(p, " | curl -q -K - -f -sS -L -o \"$t\" -- \"$u\"\n");
+	patch_raw(p, " | curl -q -K - -f -sS -L -o \"$t\"\n");
 }
 
 static bool needs_curl(const struct mod_call *c)
 {
 	return arg_has(c->args, "headers") || arg_has(c->args, "url_username") ||
 	       !arg_bool(c->args, "validate_certs") || !arg_bool(c->args, "use_proxy") ||
-	       str_starts(arg_str(c->args, "url"), "file:");
+	       value_get(c->args, "url")->secret || str_starts(arg_str(c->args, "url"), "file:");
 }
 
 static void patch_fetch(const struct mod_call *c, struct patch *p, const struct get_want *w)
@@ -329,8 +338,7 @@ static int get_url_finish(const struct mod_call *c, const struct script_result *
 
 	while (w->compare && r->status == 0 && str_next_line(&out, &line))
 		if (str_eqc(line, "written"))
-			change_adds(ch, arena_printf(ch->a, "file %s: content", w->path),
-				    "(other content)", arg_cstr(c->args, "url"));
+			change_fetched(c, ch, w->path, true);
 	return change_finish(ch, r);
 }
 

@@ -341,11 +341,11 @@ static int ini_file_check(const struct mod_call *c, const struct answers *an, st
 {
 	struct ini_want *w = arena_obj(ch->a, struct ini_want);
 	struct content *f = &w->content;
-	const struct value *v = value_get(c->args, "value");
+	const struct value *v = value_get(c->args, "value"), *list = arg_list(c->args, "values");
 
 	ch->want = w;
 	f->path = arg_cstr(c->args, "path");
-	f->secret = v && v->secret;
+	f->secret = (v && v->secret) || (list && value_has_secret(list));
 	if (content_fetch(an, f, ch))
 		return -1;
 	if (ch->failed)

@@ -274,15 +274,23 @@ static void secrets_stay_hidden(void **state)
 	c.vars = vars;
 	c.opts.diff = true;
 	play_file(&c, "t.j2", "token={{ token }}\n");
-	play_file(&c, "play.yml",
-		  "- hosts: all\n"
-		  "  tasks:\n"
-		  "    - copy: {content: '{{ token }}', dest: '{{ dir }}/s', mode: '0600'}\n"
-		  "    - template: {src: t.j2, dest: '{{ dir }}/t'}\n"
-		  "    - {name: shh, copy: {content: plain, dest: '{{ dir }}/p'}, no_log: yes}\n");
+	play_file(
+		&c, "play.yml",
+		"- hosts: all\n"
+		"  tasks:\n"
+		"    - copy: {content: '{{ token }}', dest: '{{ dir }}/s', mode: '0600'}\n"
+		"    - template: {src: t.j2, dest: '{{ dir }}/t'}\n"
+		"    - {name: shh, copy: {content: plain, dest: '{{ dir }}/p'}, no_log: yes}\n"
+		"    - command: 'true {{ token }}'\n"
+		"    - command: {argv: ['true', '{{ token }}']}\n"
+		"    - shell: 'true {{ token }}'\n"
+		"    - ini_file: {path: '{{ dir }}/i', section: a, option: b, values: ['{{ token }}']}\n"
+		"    - get_url: {url: 'file://{{ dir }}/s?{{ token }}', dest: '{{ dir }}/g'}\n"
+		"      check_mode: yes\n");
 	RUN(&c);
 	assert_string_equal(play_read(&c, "s"), "hunter2hunter2");
 	assert_string_equal(play_read(&c, "t"), "token=hunter2hunter2\n");
+	assert_int_equal(c.result.changes.n, 8);
 	for (size_t i = 0; i < c.result.changes.n; i++) {
 		const struct task_result *t = c.result.changes.v[i];
 		struct buf b scoped(buf_fini);
