@@ -66,9 +66,10 @@ struct cli {
 	struct state *state;
 	struct engine *engine;
 	bool out_tty, err_tty, color_out, color_err;
-	bool interactive; /* may ask: stdin is a terminal and CI is not set */
-	bool keep_hangup; /* started with SIGHUP ignored (nohup) */
-	int signalled;	  /* SIGINT, SIGTERM or SIGHUP that stopped the run */
+	bool interactive;	   /* may ask: stdin is a terminal and CI is not set */
+	struct value *diagnostics; /* errors that were shown; NULL: none */
+	bool keep_hangup;	   /* started with SIGHUP ignored (nohup) */
+	int signalled;		   /* SIGINT, SIGTERM or SIGHUP that stopped the run */
 };
 
 extern const struct command *const commands[]; /* NULL-terminated, in help's order */

@@ -118,7 +118,7 @@ static int rm(struct cli *c, const char *const *args, size_t n, struct err *e)
 	for (size_t i = 0; i < n; i++) {
 		if (state_resource_del(c->state, args[i], e) < 0)
 			return -1;
-		view_outf(c, "forgot %s\n", args[i]);
+		view_donef(c, "forgot %s", args[i]);
 	}
 	return journal_flush(c->state, e) < 0 ? -1 : EXIT_DONE;
 }
@@ -131,7 +131,7 @@ static int mv(struct cli *c, const char *const *args, size_t n unused_arg, struc
 	    state_resource_move(c->state, args[0], args[1], e) < 0 ||
 	    journal_flush(c->state, e) < 0)
 		return -1;
-	view_outf(c, "%s is now %s\n", args[0], args[1]);
+	view_donef(c, "%s is now %s", args[0], args[1]);
 	return EXIT_DONE;
 }
 
@@ -157,7 +157,7 @@ static int import(struct cli *c, const char *const *args, size_t n unused_arg, s
 	    json_parse(c->a, args[0], text, &doc, e) < 0 ||
 	    state_import(c->state, c->a, doc, e) < 0)
 		return -1;
-	view_outf(c, "imported %s\n", args[0]);
+	view_donef(c, "imported %s", args[0]);
 	return EXIT_DONE;
 }
 
@@ -168,7 +168,7 @@ static int restore(struct cli *c, const char *backup_file, struct err *e)
 
 	if (state_restore(path, backup_file, e) < 0)
 		return -1;
-	view_outf(c, "%s is restored from %s\n", path, backup_file);
+	view_donef(c, "%s is restored from %s", path, backup_file);
 	return EXIT_DONE;
 }
 
@@ -185,7 +185,7 @@ static int check(struct cli *c, const char *const *args unused_arg, size_t n unu
 	if (rc < 0)
 		return -1;
 	if (!found)
-		view_outf(c, "the state is sound\n");
+		view_donef(c, "the state is sound");
 	return found ? EXIT_ERROR : EXIT_DONE;
 }
 
@@ -193,7 +193,7 @@ static int backup(struct cli *c, const char *const *args, size_t n, struct err *
 {
 	if (state_backup(c->state, n ? args[0] : NULL, e) < 0)
 		return -1;
-	view_outf(c, "wrote %s\n", n ? args[0] : "a backup beside the state");
+	view_donef(c, "wrote %s", n ? args[0] : "a backup beside the state");
 	return EXIT_DONE;
 }
 
@@ -240,7 +240,7 @@ static int lock_break(struct cli *c, const char *const *args unused_arg, size_t 
 		return -1;
 	if (lease_break(c->state, o->if_dead, e) < 0)
 		return -1;
-	view_outf(c, "the lease is free\n");
+	view_donef(c, "the lease is free");
 	return EXIT_DONE;
 }
 

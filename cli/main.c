@@ -131,7 +131,9 @@ static int run(struct cli *c, int argc, const char *const *argv)
 
 	if (parse(c, argc, argv, &e) < 0) {
 		look_around(c);
-		return report(c, &e);
+		code = report(c, &e);
+		view_diagnostics(c);
+		return code;
 	}
 	look_around(c);
 	if (c->g.help)
@@ -143,6 +145,7 @@ static int run(struct cli *c, int argc, const char *const *argv)
 		code = report(c, &e);
 	else if (c->signalled)
 		code = 128 + c->signalled;
+	view_diagnostics(c);
 	events_close(c);
 	state_close(c->state);
 	return code;

@@ -22,10 +22,12 @@ const char *view_off(bool color)
 	return color ? "\033[0m" : "";
 }
 
-static int lost; /* errno of the first write to stdout that failed */
+static int lost;     /* errno of the first write to stdout that failed */
+static bool printed; /* something went to stdout */
 
 void view_write(int fd, struct str text)
 {
+	printed |= fd == STDOUT_FILENO;
 	while (text.n) {
 		ssize_t n = write(fd, text.p, text.n);
 
@@ -119,6 +121,26 @@ void view_notef(struct cli *c, const char *fmt, ...)
 	buf_addv(&b, fmt, ap);
 	va_end(ap);
 	write_scrubbed(STDERR_FILENO, buf_str(&b));
+}
+
+void view_donef(struct cli *c, const char *fmt, ...)
+{
+	scoped(buf_fini) struct buf b = { 0 };
+	va_list ap;
+
+	buf_init(&b, BUF_MAX_DEFAULT);
+	va_start(ap, fmt);
+	buf_addv(&b, fmt, ap);
+	va_end(ap);
+	if (c->g.json) {
+		struct value *v = value_map(c->a);
+
+		value_set(v, "message", value_str(c->a, buf_str(&b)));
+		view_json(c, v);
+		return;
+	}
+	buf_addc(&b, '\n');
+	view_out(c, &b);
 }
 
 void view_json(struct cli *c, const struct value *doc)
@@ -252,6 +274,31 @@ struct value *view_error_value(struct arena *a, const struct err *e)
 	return v;
 }
 
+/* To the events, and kept for view_diagnostics. */
+static void note_diagnostic(struct cli *c, struct value *v)
+{
+	events_emit(c, "diagnostic", v);
+	if (!c->diagnostics)
+		c->diagnostics = value_list(c->a);
+	value_add(c->a, c->diagnostics, v);
+}
+
+void view_diagnostics(struct cli *c)
+{
+	scoped(buf_fini) struct buf b = { 0 };
+	struct value *doc;
+
+	if (!c->g.json || !c->diagnostics || printed)
+		return;
+	doc = value_map(c->a);
+	value_set(doc, "format_version", value_cstr(c->a, "1.0"));
+	value_set(doc, "diagnostics", c->diagnostics);
+	buf_init(&b, SIZE_MAX);
+	json_write(&b, doc, 0); /* on one line: where one event a line is expected, it is one */
+	buf_addc(&b, '\n');
+	view_out(c, &b);
+}
+
 void view_error(struct cli *c, const struct err *e)
 {
 	scoped(buf_fini) struct buf b = { 0 };
@@ -259,7 +306,7 @@ void view_error(struct cli *c, const struct err *e)
 	buf_init(&b, BUF_MAX_DEFAULT);
 	view_error_text(&b, e, c->color_err);
 	write_scrubbed(STDERR_FILENO, buf_str(&b));
-	events_emit(c, "diagnostic", view_error_value(c->a, e));
+	note_diagnostic(c, view_error_value(c->a, e));
 }
 
 static bool same_fault(const struct err *x, const struct err *y)

@@ -23,7 +23,11 @@ void view_plain(struct buf *b, struct str text);
 void view_out(struct cli *c, const struct buf *b); /* text to stdout */
 void view_outf(struct cli *c, const char *fmt, ...) printf_fmt(2, 3);
 void view_notef(struct cli *c, const char *fmt, ...) printf_fmt(2, 3); /* stderr; silent with -q */
-void view_json(struct cli *c, const struct value *doc);		       /* a document to stdout */
+/* what a command did, in a line without its end; with --json {"message": line} */
+void view_donef(struct cli *c, const char *fmt, ...) printf_fmt(2, 3);
+/* with --json, when nothing else went to stdout: the errors, as {"diagnostics": [...]} */
+void view_diagnostics(struct cli *c);
+void view_json(struct cli *c, const struct value *doc); /* a document to stdout */
 
 /* what failed, then aligned lines: spec, resource, node, request, hint */
 void view_error(struct cli *c, const struct err *e);

@@ -31,6 +31,30 @@ is "apply without standard files" 0 $?
 run state check
 is "nothing was printed into the state" 0 "$status"
 
+# --json is JSON, whatever happens. python3 reads it; where there is none a rough look must do.
+json() { # json WHAT TEXT
+	if command -v python3 >/dev/null; then
+		printf '%s' "$2" | python3 -m json.tool >/dev/null 2>&1
+	else
+		case $2 in "{"*"}") true ;; *) false ;; esac
+	fi
+	ok "$1" $?
+}
+cp muster.yaml good.yaml
+echo 'bogus: 1' >>muster.yaml
+for command in validate plan "apply --yes" drift "destroy --yes" status recover gc plam "plan --bogus"; do
+	# shellcheck disable=SC2086 # words
+	run --json $command
+	json "--json $command: a faulty spec is told in JSON" "$out"
+	has "and why" "$out" '"diagnostics"'
+done
+cp good.yaml muster.yaml
+for command in "state check" "state mv node.a[1] node.a[7]" "state rm node.a[7]" "state show nope" "plan --limit nope" "apply nope"; do
+	# shellcheck disable=SC2086
+	run --json $command
+	json "--json $command" "$out"
+done
+
 esc=$(printf '\033')
 cat >broken.yaml <<'YAML'
 cluster: t
