@@ -11,6 +11,8 @@
 
 #include "templates/templates.h"
 
+#define MAX_BRACKETS 16
+
 struct reader {
 	struct arena *a;
 	struct inv_raw *raw;
@@ -18,6 +20,7 @@ struct reader {
 	const char *file;
 	int line;
 	bool full;
+	size_t made; /* names that the pattern has stood for so far, equal ones too */
 };
 
 static void fault(struct reader *r, const char *hint, const char *fmt, ...) printf_fmt(3, 4);
@@ -109,7 +112,7 @@ static int expand_range(struct reader *r, struct str prefix, struct str range, s
 	bool alpha = letters(from) && letters(to);
 	if (!from.n && !alpha)
 		from = STR("0");
-	if (step_text.p && (!str_to_uint(step_text, 10, &step) || !step))
+	if (step_text.p && (step_text.n > 9 || !str_to_uint(step_text, 10, &step) || !step))
 		return -1;
 	if (alpha) {
 		low = (unsigned char)from.p[0];
@@ -137,9 +140,9 @@ static int expand(struct reader *r, struct str prefix, struct str rest, struct m
 {
 	size_t open = str_find_char(rest, '['), close = str_find_char(rest, ']');
 
-	if (out->n > INV_MAX_HOSTS)
-		return -1;
 	if (open == SIZE_MAX) {
+		if (++r->made > INV_MAX_HOSTS)
+			return -1;
 		map_put(out,
 			str_of(arena_printf(r->a, STR_FMT STR_FMT, STR_ARG(prefix), STR_ARG(rest))),
 			out);
@@ -162,12 +165,14 @@ static int expand(struct reader *r, struct str prefix, struct str rest, struct m
 static int host_names(struct reader *r, struct str pattern, struct map *out, int64_t *port)
 {
 	size_t colon = SIZE_MAX;
-	int colons = 0;
+	int colons = 0, brackets = 0;
 	bool inside = false;
 
 	*port = 0;
+	r->made = 0;
 	map_init(out, r->a);
 	for (size_t i = 0; i < pattern.n; i++) {
+		brackets += pattern.p[i] == '[';
 		inside = pattern.p[i] == '[' || (inside && pattern.p[i] != ']');
 		if (pattern.p[i] == ':' && !inside) {
 			colon = i;
@@ -176,10 +181,10 @@ static int host_names(struct reader *r, struct str pattern, struct map *out, int
 	}
 	if (colons == 1 && str_to_int(str_sub(pattern, colon + 1, SIZE_MAX), port))
 		pattern = str_sub(pattern, 0, colon);
-	if (expand(r, STR(""), pattern, out) == 0 && out->n)
+	if (brackets <= MAX_BRACKETS && expand(r, STR(""), pattern, out) == 0 && out->n)
 		return 0;
 	fault(r, "write ranges as web[01:10] or db-[a:f]",
-	      "\"" STR_FMT "\" is not a host or range of hosts", STR_ARG(pattern));
+	      "\"" STR_FMT "\" is not a host or range of hosts", STR_ARG(str_sub(pattern, 0, 200)));
 	return -1;
 }
 

@@ -98,6 +98,8 @@ static int parse_bracket(struct arena *a, struct str in, size_t at, struct part 
 		if (parse_range(item, at + used, r, e) < 0)
 			return -1;
 		p->n += (r->to - r->from) / r->step + 1;
+		if (p->n > HOSTLIST_MAX) /* many such would come round to few */
+			p->n = HOSTLIST_MAX + 1;
 		any = true;
 	}
 	if (!any)

@@ -159,6 +159,39 @@ static void test_faults(void **state)
 	}
 }
 
+static bool refused(const char *pattern)
+{
+	struct err_list errs = { 0 };
+	struct inv *inv;
+	int rc = inv_load(a, pattern, &inv, &errs);
+
+	err_list_fini(&errs);
+	return rc < 0;
+}
+
+/* A short line must not cost a long time or a deep stack. */
+static void test_hostile_ranges(void **state)
+{
+	struct buf many, deep;
+
+	(void)state;
+	buf_init(&many, 1000);
+	buf_init(&deep, 1 << 20);
+	for (int i = 0; i < 40; i++) /* 2^40 ways to write 41 names */
+		buf_adds(&many, "[1:11:10]");
+	for (int i = 0; i < 50000; i++)
+		buf_adds(&deep, "[1:1]");
+	buf_addc(&many, ',');
+	buf_addc(&deep, ',');
+	assert_true(refused(many.p));
+	assert_true(refused(deep.p));
+	assert_true(refused("a[1:999999][1:999999],"));
+	assert_true(refused("a[5:9:18446744073709551615],"));
+	assert_string_equal(matched(load("a[1:2][x:y],"), "all"), "a1x a1y a2x a2y");
+	buf_fini(&many);
+	buf_fini(&deep);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +199,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_yaml, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_list, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_faults, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_hostile_ranges, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,6 +73,15 @@ static void test_expand_faults(void **state)
 	assert_string_equal(expanded("a b"), "2: this character cannot be in a name: \" \"");
 	assert_string_equal(expanded("n[0-999999999]"), "1: more than 1000000 names");
 	assert_string_equal(expanded("n[0-8/0]"), "3: the step must be at least 1: \"0-8/0\"");
+	/* 18 times 10^18 and the rest of 2^64: a sum that would come round to nothing */
+	struct buf b;
+	buf_init(&b, 1000);
+	buf_adds(&b, "n[");
+	for (int i = 0; i < 18; i++)
+		buf_adds(&b, "0-999999999999999999,");
+	buf_adds(&b, "0-446744073709551615]");
+	assert_string_equal(expanded(b.p), "1: more than 1000000 names");
+	buf_fini(&b);
 }
 
 static const char *folded(const char *text)
