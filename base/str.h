@@ -53,7 +53,7 @@ size_t str_utf8_len(struct str s); /* bytes of the valid character at the start;
 /* The shortest text that reads back as the same double, laid out as Python's repr: 1.0, 0.1, 1e+16,
  * inf, nan. */
 void str_format_double(double d, char out[STR_DOUBLE_LEN]);
-uint64_t str_hash(struct str s); /* for hash tables, not for security */
+uint64_t str_hash(struct str s); /* for tables in memory: another number in each process */
 /* Of `n` candidates, the one that a person most likely meant (small edit distance), or NULL. */
 const char *str_suggest(struct str word, const char *const *candidates, size_t n);
 

@@ -69,11 +69,16 @@ int nat_check(struct err *e)
 		"run: sysctl -w net.ipv4.ip_forward=1; or set `internet: proxy` of the local provider");
 }
 
-/* A /30 of the link-local range for this namespace: 169.254.1.0 to 169.254.254.255, by the digest
- * in its name. */
+/* A /30 of the link-local range for this namespace: 169.254.1.0 to 169.254.254.255, by a digest of
+ * its name, so that every process finds the same. */
 static uint32_t subnet_of(const char *netns)
 {
-	uint64_t h = str_hash(str_of(netns));
+	char hex[SHA256_HEX];
+	uint64_t h = 0;
+
+	sha256_hex(str_of(netns), hex);
+	if (!str_to_uint(str_sub(str_of(hex), 0, 12), 16, &h))
+		bug("a digest is no number");
 	return 0xa9fe0100u + (uint32_t)(h % (254 * 64)) * 4;
 }
 
