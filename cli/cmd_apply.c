@@ -248,6 +248,8 @@ static int cmd_destroy(struct cli *c, struct err *e)
 		return -1;
 	if (plan_make(c->engine, c->a, PLAN_DESTROY, &p, e) < 0)
 		return -1;
+	if (plan_is_empty(p) && c->g.json)
+		return empty_plan(c, p, e);
 	if (plan_is_empty(p)) {
 		view_outf(c, "Nothing to destroy.\n");
 		return EXIT_DONE;

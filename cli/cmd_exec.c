@@ -11,6 +11,7 @@
 
 #define EXEC_MAX_OUTPUT ((size_t)4 << 20)
 #define COPY_MAX	((size_t)1 << 30)
+#define FETCHED_MODE	0600 /* on a node it may have been root's alone */
 
 struct exec_opts {
 	struct login_opts login;
@@ -226,7 +227,7 @@ static int copy_down(struct copy_run *r, struct target *t, struct host *h, struc
 		path = r->many ? arena_printf(a, "%s/%s", path, t->name)
 			       : arena_printf(a, "%s/%s", path, base ? base + 1 : r->remote);
 	}
-	return fs_write_atomic(path, data, 0644, e);
+	return fs_write_atomic(path, data, FETCHED_MODE, e);
 }
 
 static void copy_one(void *arg, struct target *t, size_t index)

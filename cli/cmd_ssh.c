@@ -43,15 +43,26 @@ static int pinned_keys(struct cli *c, struct words *w, const struct target *t, s
 		buf_addf(&b, "%s %s\n", t->name, st->host_keys.v[i]);
 	if (fs_mkdirs(dir, 0700, e) < 0 || fs_write_atomic(path, buf_str(&b), 0600, e) < 0)
 		return -1;
-	add_option(c, w, arena_printf(c->a, "UserKnownHostsFile=%s", path));
+	add_option(c, w, arena_printf(c->a, "UserKnownHostsFile=\"%s\"", path));
 	add_option(c, w, arena_printf(c->a, "HostKeyAlias=%s", t->name));
 	add_option(c, w, "StrictHostKeyChecking=yes");
 	return 0;
 }
 
+/* "user@first:22,user@last:22" */
+static const char *jump_list(struct cli *c, const struct ssh_target *j)
+{
+	bool v6 = strchr(j->host, ':') != NULL;
+
+	return arena_printf(c->a, "%s%s%s%s%s%s%s:%d", j->jump ? jump_list(c, j->jump) : "",
+			    j->jump ? "," : "", j->user ? j->user : "", j->user ? "@" : "",
+			    v6 ? "[" : "", j->host, v6 ? "]" : "", j->port ? j->port : 22);
+}
+
 static int ssh_words(struct cli *c, const struct target *t, struct words *w, struct err *e)
 {
 	const struct ssh_target *st = &t->host.target;
+	bool ours = st->host_keys.n > 0;
 
 	if (t->host.local)
 		return err_set(e, ERR_USAGE, "%s is this machine", t->name);
@@ -64,18 +75,19 @@ static int ssh_words(struct cli *c, const struct target *t, struct words *w, str
 		add(c, w, "-i");
 		add(c, w, st->identities.v[i]);
 	}
-	if (c->g.ssh_config) {
+	/* As for all other commands: the user's ssh_config must not reroute machines of our making.
+	 */
+	if (c->g.ssh_config || ours) {
 		add(c, w, "-F");
-		add(c, w, c->g.ssh_config);
+		add(c, w, c->g.ssh_config ? c->g.ssh_config : "none");
 	}
+	if (ours)
+		add_option(c, w, "IdentitiesOnly=yes");
 	if (pinned_keys(c, w, t, e) < 0)
 		return -1;
 	if (st->jump) {
 		add(c, w, "-J");
-		add(c, w,
-		    arena_printf(c->a, "%s%s%s:%d", st->jump->user ? st->jump->user : "",
-				 st->jump->user ? "@" : "", st->jump->host,
-				 st->jump->port ? st->jump->port : 22));
+		add(c, w, jump_list(c, st->jump));
 	}
 	add(c, w, "-p");
 	add(c, w, arena_printf(c->a, "%d", st->port ? st->port : 22));

@@ -99,4 +99,7 @@ run gc
 has "nothing is left at the provider" "$out" "no leftovers"
 run destroy --yes
 has "nothing to destroy" "$out" "Nothing to destroy"
+run destroy --yes --json
+has "for machines too" "$out" '"type":"apply_result"'
+hasnot "no text between JSON" "$out" "Nothing"
 finish
