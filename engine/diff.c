@@ -393,6 +393,17 @@ static void copy_fields(struct arena *a, const struct node_probe *p, enum change
 	}
 }
 
+/* Names the task; its message may hold anything, and what is to be compared holds no messages. */
+static const char *unchecked(struct arena *a, const struct node_probe *p)
+{
+	struct str note = p->notes.n ? str_of(p->notes.v[0]) : STR_NONE;
+	size_t end = str_find(note, STR(": "));
+
+	return end == SIZE_MAX ? "a task could not be checked"
+			       : arena_printf(a, "a task could not be checked: " STR_FMT,
+					      STR_ARG(str_sub(note, 0, end)));
+}
+
 void diff_config(struct arena *a, const struct diff_config_input *in, struct diff_output *out)
 {
 	*out = (struct diff_output){ 0 };
@@ -416,7 +427,7 @@ void diff_config(struct arena *a, const struct diff_config_input *in, struct dif
 	else if (moved)
 		out->change = config_change(a, in, CAUSE_SPEC, "playbooks, roles or vars changed");
 	else if (p && p->failed)
-		out->change = config_change(a, in, cause, "a task could not be checked");
+		out->change = config_change(a, in, cause, unchecked(a, p));
 	else if (found)
 		out->change = config_change(a, in, cause,
 					    cause == CAUSE_OUTSIDE ? "changed outside"

@@ -287,6 +287,38 @@ static void configurations(void **unused unused_arg)
 	}
 }
 
+/* The plan names the task that could not be decided, and nothing of its message. */
+static void unchecked_tasks(void **unused unused_arg)
+{
+	static const struct {
+		const char *note, *reason;
+	} cases[] = {
+		{ NULL, "a task could not be checked" },
+		{ "no task at all", "a task could not be checked" },
+		{ "judge: it said: no", "a task could not be checked: judge" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct node_probe failed = { .probed = true, .failed = true };
+		const struct diff_config_input in = {
+			.addr = "node.a[0]",
+			.node = "a-0",
+			.pool = "a",
+			.provider = "p",
+			.wanted = true,
+			.digest = "d",
+			.recorded = "d",
+			.probe = &failed,
+		};
+		struct diff_output out;
+
+		if (cases[i].note)
+			VEC_ADD(a, &failed.notes) = cases[i].note;
+		diff_config(a, &in, &out);
+		assert_string_equal(out.change->reason, cases[i].reason);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,6 +331,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(status_matters, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_dependencies_replace, setup, teardown),
 		cmocka_unit_test_setup_teardown(configurations, setup, teardown),
+		cmocka_unit_test_setup_teardown(unchecked_tasks, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
