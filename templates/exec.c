@@ -10,6 +10,7 @@ struct exec {
 	struct eval *ev;
 	struct buf out;
 	bool secret, unknown;
+	bool quoted; /* a secret was written inside a list or map, where it may look otherwise */
 };
 
 static int run(struct exec *x, const struct node *n);
@@ -36,7 +37,10 @@ static int run_output(struct exec *x, const struct node *n)
 
 	if (!v)
 		return -1;
-	x->secret = x->secret || value_has_secret(v);
+	if (value_has_secret(v)) {
+		x->secret = true;
+		x->quoted = x->quoted || v->kind == V_LIST || v->kind == V_MAP;
+	}
 	x->unknown = x->unknown || value_has_unknown(v);
 	/* Where variables are templates, nothing is written for nothing, as Ansible does. */
 	if (v->kind != V_NULL || !(x->ev->flags & TEMPLATE_LAZY))
@@ -228,6 +232,19 @@ static int run(struct exec *x, const struct node *n)
 	}
 }
 
+/* A text that holds secrets as they are needs no registering of its own: the scrubber finds them in
+ * it, and a long text for each of many nodes would fill the scrubber. */
+static const struct value *result(struct exec *x)
+{
+	if (x->unknown)
+		return value_unknown(x->ev->a);
+	struct value *v = value_str(x->ev->a, buf_str(&x->out));
+	if (x->quoted)
+		return op_marked(x->ev->a, v, true);
+	v->secret = x->secret;
+	return v;
+}
+
 const struct value *exec_body(struct eval *ev, const struct node *body, bool native)
 {
 	struct exec x = { .ev = ev };
@@ -243,8 +260,7 @@ const struct value *exec_body(struct eval *ev, const struct node *body, bool nat
 	buf_init(&x.out, OPS_MAX_TEXT);
 	rc = run_all(&x, body);
 	if (rc == 0)
-		v = x.unknown ? value_unknown(ev->a)
-			      : op_marked(ev->a, value_str(ev->a, buf_str(&x.out)), x.secret);
+		v = result(&x);
 	buf_wipe(&x.out);
 	ev->bounds->depth--;
 	return v;

@@ -181,6 +181,35 @@ static void test_secret(void **state)
 	assert_string_equal(rendered("{{ 'a' | default(s) }}", TEMPLATE_NATIVE), "\"a\"");
 }
 
+static const char *scrubbed(const char *text)
+{
+	struct buf b;
+
+	buf_init(&b, BUF_MAX_DEFAULT);
+	scrub(&b, str_of(text));
+	const char *s = buf_dup(&b, a);
+	buf_fini(&b);
+	return s;
+}
+
+/* The scrubber knows what a secret turned into, but does not collect every text around it. */
+static void test_secret_is_scrubbed(void **state)
+{
+	(void)state;
+	value_set(vars, "s", value_secret(a, value_cstr(a, "hunter22")));
+	value_set(vars, "q", value_secret(a, value_cstr(a, "a'b\"c\\1")));
+	assert_string_equal(rendered("pw={{ s }} {{ s | upper }}", 0),
+			    "secret \"pw=hunter22 HUNTER22\"");
+	assert_string_equal(scrubbed("pw=hunter22 HUNTER22"), "pw=(sensitive) (sensitive)");
+	const struct value *v;
+	struct err e = { 0 };
+	assert_int_equal(template_render(a, (struct template){ .text = STR("{{ [q] }}") }, &scope,
+					 0, &v, &e),
+			 0);
+	assert_true(v->secret);
+	assert_string_equal(scrubbed(v->s.p), "(sensitive)");
+}
+
 static void test_unknown(void **state)
 {
 	(void)state;
@@ -226,7 +255,8 @@ static void test_never_twice(void **state)
 		const struct value *got = NULL, *again = NULL;
 		struct err e = { 0 };
 
-		assert_int_equal(template_render_value(a, text, &scope, TEMPLATE_LAZY, &got, &e), 0);
+		assert_int_equal(template_render_value(a, text, &scope, TEMPLATE_LAZY, &got, &e),
+				 0);
 		value_set(vars, "fact", got); /* set_fact */
 		value_set(task, "arg", value_cstr(a, "{{ fact }}"));
 		assert_int_equal(template_render_value(a, task, &scope, TEMPLATE_LAZY, &again, &e),
@@ -407,6 +437,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_native, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_lazy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_secret, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_secret_is_scrubbed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unknown, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_never_twice, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bounds, setup, teardown),
