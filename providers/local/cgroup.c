@@ -90,18 +90,20 @@ int cgroup_enter(const char *id, const char *leaf, struct err *e)
 	return -1;
 }
 
-/* Directories below, deepest first. */
-static void each_below(const char *path, void (*fn)(const char *path, void *arg), void *arg)
+/* Directories below, deepest first. One buffer for all: how deep they lie is the host's doing, and
+ * a task's stack is small. */
+static void each_below(char *path, size_t cap, void (*fn)(const char *path, void *arg), void *arg)
 {
 	DIR *d = opendir(path);
 	struct dirent *entry;
+	size_t end = strlen(path);
 	while (d && (entry = readdir(d))) {
-		char below[768];
 		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
 			continue;
-		int n = snprintf(below, sizeof below, "%s/%s", path, entry->d_name);
-		if (n > 0 && (size_t)n < sizeof below)
-			each_below(below, fn, arg);
+		int n = snprintf(path + end, cap - end, "/%s", entry->d_name);
+		if (n > 0 && (size_t)n < cap - end)
+			each_below(path, cap, fn, arg);
+		path[end] = '\0';
 	}
 	if (d)
 		closedir(d);
@@ -126,11 +128,11 @@ static void kill_procs(const char *path, void *arg)
 
 bool cgroup_kill(const char *id, const char *leaf)
 {
-	char path[512];
+	char path[768];
 	size_t left = 0;
 	if (!group_path(path, sizeof path, id, leaf))
 		return true;
-	each_below(path, kill_procs, &left);
+	each_below(path, sizeof path, kill_procs, &left);
 	return left == 0;
 }
 
@@ -141,10 +143,10 @@ static void remove_group(const char *path, void *arg unused_arg)
 
 bool cgroup_remove(const char *id)
 {
-	char path[512];
+	char path[768];
 	if (!group_path(path, sizeof path, id, NULL))
 		return false;
-	each_below(path, remove_group, NULL);
+	each_below(path, sizeof path, remove_group, NULL);
 	return group_path(path, sizeof path, NULL, NULL) && rmdir(path) == 0;
 }
 

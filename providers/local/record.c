@@ -22,8 +22,6 @@ char *record_id(struct arena *a, const char *name, const char *token)
 	return arena_printf(a, "%s-%.8s", name, token);
 }
 
-/* Ids come back from the state file, which a user may edit: they must never lead out of our folder.
- */
 int record_offload(int (*fn)(void *arg, struct err *e), void *arg, struct err *e)
 {
 	bool in_task = task_is_running();
@@ -35,6 +33,8 @@ int record_offload(int (*fn)(void *arg, struct err *e), void *arg, struct err *e
 	return rc;
 }
 
+/* Ids come back from the state file, which a user may edit: they must never lead out of our folder.
+ */
 bool record_id_is_valid(const char *id)
 {
 	return id && id[0] && id[0] != '.' && strlen(id) < 200 && !strchr(id, '/');
@@ -48,7 +48,8 @@ struct writing {
 static int writing_run(void *arg, struct err *e)
 {
 	const struct writing *w = arg;
-	return fs_mkdirs(w->dir, 0755, e) || fs_write_atomic(w->path, w->text, 0600, e) ? -1 : 0;
+	/* Nobody else's: the host's root files lie in there, programs that run as root among them. */
+	return fs_mkdirs(w->dir, 0700, e) || fs_write_atomic(w->path, w->text, 0600, e) ? -1 : 0;
 }
 
 /* Two fsyncs: on a pool thread. Shielded, so the thread never outlives what it reads. */
