@@ -27,6 +27,7 @@ static bool try_again(struct engine *en, const char *addr, struct retry *again, 
 {
 	bool passing = now->kind == ERR_BUSY || now->kind == ERR_TIMEOUT;
 
+	again->stop = &en->stopping;
 	if (passing && retry_again(again, now)) {
 		tell_retry(en, addr, now);
 		return true;

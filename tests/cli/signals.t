@@ -70,6 +70,22 @@ has "kill: no orphan" "$out" "no leftovers"
 run status
 has "kill: all forty" "$out" "40 ready"
 
+# A cloud that refuses is asked again for half an hour; TERM ends that at once.
+mkdir busy
+cat >busy/muster.yaml <<'YAML'
+cluster: t
+providers: {cloud: {type: fake, error_script: [{call: create, match: "a-1", error: busy}]}}
+pools:
+  a: {provider: cloud, count: 3, image: debian-12}
+YAML
+timeout -k 15 -s TERM 3 "$MUSTER" -C busy apply --yes >log 2>&1 </dev/null
+is "busy: TERM ends the waiting" 124 $?
+has "busy: it says what remains" "$(cat log)" "3 created, 1 failed"
+run -C busy recover
+has "busy: nothing is unfinished" "$out" "nothing was left unfinished"
+run -C busy lock ls
+has "busy: the lease is given back" "$out" "nobody holds"
+
 run destroy --yes-destroy=40
 begin "state removed"
 mv .muster/state.db elsewhere.db
