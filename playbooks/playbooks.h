@@ -32,8 +32,6 @@ must_check int playbook_of_roles(struct arena *a, const struct obj_list *roles,
 /* Digest of every byte that was read, and of the files and templates that its tasks name. 64 hex
  * digits. */
 const char *playbook_digest(const struct playbook *p);
-/* Play patterns, for `run`: hosts of play i (NULL past the end). */
-const char *playbook_hosts(const struct playbook *p, size_t play);
 
 /* What plays see of the other hosts: groups and hostvars. Read-only during a run. */
 struct run_world {
@@ -63,7 +61,7 @@ struct task_result {
 	const char *host, *play, *role, *task, *module;
 	struct pos pos; /* of the task */
 	enum task_status status;
-	bool ignored; /* failed, but ignore_errors is set, or a rescue section takes it */
+	bool ignored;	  /* failed, but ignore_errors is set, or a rescue section takes it */
 	const char *item; /* loop item, or NULL */
 	const char *msg;  /* of a failure or skip; what debug says */
 	VEC(struct task_change) changes;
