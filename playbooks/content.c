@@ -1,6 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "playbooks/content.h"
 
+void text_lines_split(struct arena *a, struct str text, struct text_lines *out)
+{
+	while (text.n) {
+		size_t end = str_find_char(text, '\n');
+		size_t n = end == SIZE_MAX ? text.n : end + 1;
+		VEC_ADD(a, &out->v) = str_sub(text, 0, n);
+		text = str_sub(text, n, SIZE_MAX);
+	}
+}
+
+struct str text_lines_join(struct arena *a, const struct text_lines *l)
+{
+	struct buf b scoped(buf_wipe) = { 0 };
+
+	buf_init(&b, BUF_MAX_DEFAULT);
+	for (size_t i = 0; i < l->v.n; i++)
+		buf_addstr(&b, l->v.v[i]);
+	return str_dup(a, buf_str(&b));
+}
+
 void content_probe(const struct mod_call *c, struct content *w, struct probe *p)
 {
 	sha256_hex(w->content, w->sha256);

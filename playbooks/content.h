@@ -35,6 +35,13 @@ must_check int content_fetch(const struct answers *an, struct content *w, struct
 void content_patch(const struct mod_call *c, const struct content *w, const struct changes *ch,
 		   struct patch *p);
 
+struct text_lines {
+	VEC(struct str) v; /* each with its newline; borrowed of the text */
+};
+/* Adds the text's lines. */
+void text_lines_split(struct arena *a, struct str text, struct text_lines *out);
+struct str text_lines_join(struct arena *a, const struct text_lines *l);
+
 /* Rows that content_patch reads. */
 #define ARG_CONTENT_ROWS                                                                      \
 	{ "backup", ARG_BOOL, 0, "no", NULL, NULL, "keep a copy of the old file beside it" }, \

@@ -365,11 +365,6 @@ const char *playbook_digest(const struct playbook *p)
 	return p->digest;
 }
 
-const char *playbook_hosts(const struct playbook *p, size_t play)
-{
-	return play < p->plays.n ? p->plays.v[play]->hosts : NULL;
-}
-
 /* ---- includes by a name that is only known on the way ---- */
 
 int playbook_include(const struct playbook *p, const struct step *include, const char *path,

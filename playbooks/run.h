@@ -149,7 +149,6 @@ void walk_enter(struct run *r, struct state *s, const struct step *block, enum s
 		const struct value *vars);
 /* A task has failed for good: on to rescue, always, or the end. */
 void walk_fail(struct run *r, struct state *s, const struct step *step, const struct value *result);
-void walk_reset_handlers(struct run *r, struct state *s);
 
 /* ---- item.c ---- */
 must_check int item_run(struct run *r, struct state *s, struct err *e); /* enum walk_end or -1 */

@@ -9,13 +9,9 @@ struct block_want {
 	bool make_dir;
 };
 
-struct lines {
-	VEC(struct str) v; /* each with its newline */
-};
-
 struct edit {
 	const struct mod_call *c;
-	struct lines old, out;
+	struct text_lines old, out;
 	struct str begin, end; /* marker lines, with newline */
 	struct str block;      /* ends in a newline, or empty: no block, no markers */
 	const char *after, *before;
@@ -50,16 +46,6 @@ static int blockinfile_probe(const struct mod_call *c, struct probe *p, struct e
 				  c->pos));
 	probe_path(p, arg_cstr(c->args, "path"), PATH_FOLLOW | PATH_CONTENT);
 	return 0;
-}
-
-static void split_lines(struct arena *a, struct str text, struct lines *out)
-{
-	while (text.n) {
-		size_t end = str_find_char(text, '\n');
-		size_t n = end == SIZE_MAX ? text.n : end + 1;
-		VEC_ADD(a, &out->v) = str_sub(text, 0, n);
-		text = str_sub(text, n, SIZE_MAX);
-	}
 }
 
 static struct str marker_line(const struct mod_call *c, const char *word)
@@ -218,7 +204,7 @@ static int blockinfile_check(const struct mod_call *c, const struct answers *an,
 		result_int(ch, "rc", 257);
 		return change_fail(ch, "Path %s does not exist !", f->path);
 	}
-	split_lines(c->a, f->now.content, &ed.old);
+	text_lines_split(c->a, f->now.content, &ed.old);
 	find_place(&ed, f->now.content);
 	f->content = edited(&ed);
 	if (content_check(c, an, f, ch, e))

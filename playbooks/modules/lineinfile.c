@@ -5,13 +5,9 @@
 #include "playbooks/list.h"
 #include "playbooks/pyre.h"
 
-struct lines {
-	VEC(struct str) v; /* each with its newline */
-};
-
 struct edit {
 	const struct mod_call *c;
-	struct lines lines;
+	struct text_lines lines;
 	struct pyre *re, *ins;
 	struct str line;
 	const char *after, *before; /* insertafter, insertbefore; NULL if not given */
@@ -57,16 +53,6 @@ static int lineinfile_probe(const struct mod_call *c, struct probe *p, struct er
 		return err_at(e, (err_set(e, ERR_SPEC, "%s", problem), c->pos));
 	probe_path(p, arg_cstr(c->args, "path"), PATH_FOLLOW | PATH_CONTENT);
 	return 0;
-}
-
-static void split_lines(struct arena *a, struct str text, struct lines *out)
-{
-	while (text.n) {
-		size_t end = str_find_char(text, '\n');
-		size_t n = end == SIZE_MAX ? text.n : end + 1;
-		VEC_ADD(a, &out->v) = str_sub(text, 0, n);
-		text = str_sub(text, n, SIZE_MAX);
-	}
 }
 
 static struct str bare(struct str line)
@@ -212,19 +198,6 @@ static int open_edit(const struct mod_call *c, struct edit *ed, struct err *e)
 	return 0;
 }
 
-static struct str join_lines(struct arena *a, const struct lines *l)
-{
-	struct buf b;
-	struct str out;
-
-	buf_init(&b, BUF_MAX_DEFAULT);
-	for (size_t i = 0; i < l->v.n; i++)
-		buf_addstr(&b, l->v.v[i]);
-	out = str_dup(a, buf_str(&b));
-	buf_fini(&b);
-	return out;
-}
-
 static int lineinfile_check(const struct mod_call *c, const struct answers *an, struct changes *ch,
 			    struct err *e)
 {
@@ -248,12 +221,12 @@ static int lineinfile_check(const struct mod_call *c, const struct answers *an, 
 		result_int(ch, "rc", 257);
 		return change_fail(ch, "Destination %s does not exist !", w->path);
 	}
-	split_lines(c->a, w->now.content, &ed.lines);
+	text_lines_split(c->a, w->now.content, &ed.lines);
 	if (present)
 		make_present(&ed);
 	else
 		result_int(ch, "found", (int64_t)make_absent(&ed));
-	w->content = join_lines(c->a, &ed.lines);
+	w->content = text_lines_join(c->a, &ed.lines);
 	if (content_check(c, an, w, ch, e))
 		return -1;
 	result_sets(ch, "msg", ed.msg);

@@ -94,8 +94,6 @@ static void the_digest_covers_files(void **state)
 	play_file(&c, "files/f", "one");
 	play_file(&c, "play.yml", "- hosts: web\n  tasks:\n    - copy: {src: f, dest: /x}\n");
 	assert_int_equal(playbook_load(c.a, play, NULL, &p, &errs), 0);
-	assert_string_equal(playbook_hosts(p, 0), "web");
-	assert_null(playbook_hosts(p, 1));
 	snprintf(first, sizeof(first), "%s", playbook_digest(p));
 	assert_int_equal(strlen(first), 64);
 	assert_int_equal(playbook_load(c.a, play, NULL, &p, &errs), 0);
