@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/hash.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <unistd.h>
 
-#include "base/fs.h"
+#include "base/arena.h"
 
 #define SHA1_BYTES   20
 #define SHA256_BYTES 32
@@ -68,41 +65,6 @@ void hmac_sha256_hex(struct str key, struct str data, char out[SHA256_HEX])
 void hmac_sha1(struct str key, struct str data, uint8_t out[20])
 {
 	hmac(EVP_sha1(), key, data, out);
-}
-
-static void free_md(EVP_MD_CTX **ctx)
-{
-	EVP_MD_CTX_free(*ctx);
-}
-
-int sha256_file(const char *path, char out[SHA256_HEX], struct err *e)
-{
-	scoped(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	scoped(free_md) EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-	unsigned char part[16384], md[SHA256_BYTES];
-	ssize_t n;
-
-	if (fd < 0) {
-		int code = errno;
-		err_sys(e, "opening %s", path);
-		if (e && code == ENOENT)
-			e->kind = ERR_NOT_FOUND;
-		return -1;
-	}
-	if (!ctx || EVP_DigestInit_ex(ctx, EVP_sha256(), NULL) != 1)
-		mem_oom();
-	while ((n = read(fd, part, sizeof(part))) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return err_sys(e, "reading %s", path);
-		if (EVP_DigestUpdate(ctx, part, (size_t)n) != 1)
-			mem_oom();
-	}
-	if (EVP_DigestFinal_ex(ctx, md, NULL) != 1)
-		mem_oom();
-	to_hex(md, sizeof(md), out);
-	return 0;
 }
 
 void hex_encode(struct buf *b, struct str data)

@@ -12,7 +12,6 @@ void sha256_hex(struct str data, char out[SHA256_HEX]);
 void sha1_hex(struct str data, char out[41]);
 void hmac_sha256_hex(struct str key, struct str data, char out[SHA256_HEX]);
 void hmac_sha1(struct str key, struct str data, uint8_t out[20]); /* hashed known_hosts */
-must_check int sha256_file(const char *path, char out[SHA256_HEX], struct err *e);
 
 void base64_encode(struct buf *b, struct str data); /* no line breaks */
 /* blanks and newlines are skipped; ERR_SPEC */

@@ -373,14 +373,6 @@ int sched_watch(int fd, sched_watch_fn *fn, void *arg, struct err *e)
 	return 0;
 }
 
-void sched_unwatch(int fd)
-{
-	struct fd_slot *s = slot_of(fd);
-
-	s->watch = NULL;
-	epoll_ctl(S.epfd, EPOLL_CTL_DEL, fd, NULL);
-}
-
 static void fd_event(const struct epoll_event *ev)
 {
 	int fd = ev->data.fd;

@@ -58,7 +58,6 @@ enum wake sched_wait_fd(int fd, int events, int64_t at);
 /* Calls fn(arg) from the loop whenever fd is readable. The loop does not stay alive for it. */
 typedef void sched_watch_fn(void *arg);
 must_check int sched_watch(int fd, sched_watch_fn *fn, void *arg, struct err *e);
-void sched_unwatch(int fd);
 
 /* Something outside (a thread, a process) will wake a task: while so, virtual time stands still. */
 void sched_outside_begin(void);

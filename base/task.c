@@ -113,13 +113,6 @@ int group_wait(struct group *g, struct err *e)
 	return rc;
 }
 
-const char *task_name(void)
-{
-	const struct task *t = sched_current();
-
-	return t ? t->name : "main";
-}
-
 bool task_is_running(void)
 {
 	return sched_current() != NULL;

@@ -48,7 +48,6 @@ must_check int group_wait(struct group *g, struct err *e);
  * the task (diagnostics). The result is valid until the task has ended (task_cancel on an ended
  * task is a bug: use group_cancel). */
 struct task *task_spawn(struct group *g, const char *name, task_fn *fn, void *arg);
-const char *task_name(void);
 bool task_is_running(void); /* callable anywhere: false outside any task */
 void task_cancel(struct task *t);
 bool task_is_cancelled(void);

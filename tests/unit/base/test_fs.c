@@ -18,7 +18,6 @@
 
 #include "base/env.h"
 #include "base/fs.h"
-#include "base/hash.h"
 
 static struct arena *A;
 static char home[64];
@@ -279,22 +278,6 @@ static void names(void **state)
 	assert_string_equal(fs_expand_home(A, "~/x"), "~/x");
 }
 
-static void digests_of_files(void **state)
-{
-	char hex[SHA256_HEX];
-	struct err e;
-
-	(void)state;
-	must(fs_write_atomic(in("f"), STR("abc"), 0600, &e), &e);
-	must(sha256_file(in("f"), hex, &e), &e);
-	assert_string_equal(hex,
-			    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-	assert_int_equal(sha256_file(in("nope"), hex, &e), -1);
-	assert_int_equal(e.kind, ERR_NOT_FOUND);
-	assert_int_equal(sha256_file(home, hex, &e), -1);
-	assert_int_equal(e.kind, ERR_IO);
-}
-
 #define fs_test(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
 int main(void)
@@ -311,7 +294,6 @@ int main(void)
 		fs_test(deep_trees),
 		fs_test(lists_are_sorted),
 		fs_test(names),
-		fs_test(digests_of_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
