@@ -29,48 +29,87 @@ static void add_option(struct cli *c, struct words *w, const char *option)
 }
 
 /* Pinned keys as a known_hosts file of this node alone. */
-static int pinned_keys(struct cli *c, struct words *w, const struct target *t, struct err *e)
+static int pinned_keys(struct cli *c, struct words *w, const char *name,
+		       const struct ssh_target *st, struct err *e)
 {
-	const struct ssh_target *st = &t->host.target;
 	char *dir = fs_join(c->a, c->state_dir, "ssh/known_hosts.d"),
-	     *path = fs_join(c->a, dir, t->name);
+	     *path = fs_join(c->a, dir, name);
 	scoped(buf_fini) struct buf b = { 0 };
 
-	if (!st->host_keys.n)
-		return 0;
 	buf_init(&b, 65536);
 	for (size_t i = 0; i < st->host_keys.n; i++)
-		buf_addf(&b, "%s %s\n", t->name, st->host_keys.v[i]);
+		buf_addf(&b, "%s %s\n", name, st->host_keys.v[i]);
 	if (fs_mkdirs(dir, 0700, e) < 0 || fs_write_atomic(path, buf_str(&b), 0600, e) < 0)
 		return -1;
 	add_option(c, w, arena_printf(c->a, "UserKnownHostsFile=\"%s\"", path));
-	add_option(c, w, arena_printf(c->a, "HostKeyAlias=%s", t->name));
+	add_option(c, w, arena_printf(c->a, "HostKeyAlias=%s", name));
 	add_option(c, w, "StrictHostKeyChecking=yes");
 	return 0;
 }
 
-/* "user@first:22,user@last:22" */
-static const char *jump_list(struct cli *c, const struct ssh_target *j)
+/* The files and the strictness that all other commands check by. */
+static void known_hosts(struct cli *c, struct words *w, const struct ssh_target *st)
 {
-	bool v6 = strchr(j->host, ':') != NULL;
+	static const char *const strict[] = {
+		[SSH_STRICT_YES] = NULL, /* asking on the terminal is strict enough */
+		[SSH_STRICT_ACCEPT_NEW] = "StrictHostKeyChecking=accept-new",
+		[SSH_STRICT_NO] = "StrictHostKeyChecking=no",
+	};
+	scoped(buf_fini) struct buf b = { 0 };
 
-	return arena_printf(c->a, "%s%s%s%s%s%s%s:%d", j->jump ? jump_list(c, j->jump) : "",
-			    j->jump ? "," : "", j->user ? j->user : "", j->user ? "@" : "",
-			    v6 ? "[" : "", j->host, v6 ? "]" : "", j->port ? j->port : 22);
+	buf_init(&b, BUF_MAX_DEFAULT);
+	buf_adds(&b, "UserKnownHostsFile=");
+	for (size_t i = 0; i < st->known_hosts.n; i++)
+		buf_addf(&b, "%s\"%s\"", i ? " " : "", st->known_hosts.v[i]);
+	if (st->known_hosts.n)
+		add_option(c, w, buf_dup(&b, c->a));
+	if (strict[st->strict])
+		add_option(c, w, strict[st->strict]);
+	if (st->host_key_alias)
+		add_option(c, w, arena_printf(c->a, "HostKeyAlias=%s", st->host_key_alias));
 }
 
-static int ssh_words(struct cli *c, const struct target *t, struct words *w, struct err *e)
+static int client_words(struct cli *c, const char *name, const struct ssh_target *st,
+			struct words *w, struct err *e);
+
+/* -J would take neither keys nor known hosts along: a command of our own does. In it a percent
+ * sign stands for itself. */
+static int jump_words(struct cli *c, const struct ssh_target *st, struct words *w, struct err *e)
 {
-	const struct ssh_target *st = &t->host.target;
+	const struct ssh_target *j = st->jump;
+	struct words inner = { { 0 } };
+	scoped(buf_fini) struct buf b = { 0 };
+	bool v6 = strchr(st->host, ':') != NULL;
+
+	add(c, &inner, "ssh");
+	add(c, &inner, "-W");
+	add(c, &inner,
+	    arena_printf(c->a, "%s%s%s:%d", v6 ? "[" : "", st->host, v6 ? "]" : "",
+			 st->port ? st->port : 22));
+	if (client_words(c, j->host, j, &inner, e) < 0)
+		return -1;
+	buf_init(&b, BUF_MAX_DEFAULT);
+	for (size_t i = 0; i < inner.v.n; i++) {
+		if (i)
+			buf_addc(&b, ' ');
+		proc_quote(&b, str_of(inner.v.v[i]));
+	}
+	const char *line = buf_dup(&b, c->a);
+
+	buf_fini(&b);
+	buf_init(&b, BUF_MAX_DEFAULT);
+	buf_adds(&b, "ProxyCommand=");
+	for (; *line; line++)
+		buf_adds(&b, *line == '%' ? "%%" : (char[]){ *line, '\0' });
+	add_option(c, w, buf_dup(&b, c->a));
+	return 0;
+}
+
+static int client_words(struct cli *c, const char *name, const struct ssh_target *st,
+			struct words *w, struct err *e)
+{
 	bool ours = st->host_keys.n > 0;
 
-	if (t->host.local)
-		return err_set(e, ERR_USAGE, "%s is this machine", t->name);
-	if (st->netns) {
-		add(c, w, "nsenter");
-		add(c, w, arena_printf(c->a, "--net=%s", st->netns));
-	}
-	add(c, w, "ssh");
 	for (size_t i = 0; i < st->identities.n; i++) {
 		add(c, w, "-i");
 		add(c, w, st->identities.v[i]);
@@ -81,14 +120,15 @@ static int ssh_words(struct cli *c, const struct target *t, struct words *w, str
 		add(c, w, "-F");
 		add(c, w, c->g.ssh_config ? c->g.ssh_config : "none");
 	}
-	if (ours)
+	if (ours) {
 		add_option(c, w, "IdentitiesOnly=yes");
-	if (pinned_keys(c, w, t, e) < 0)
-		return -1;
-	if (st->jump) {
-		add(c, w, "-J");
-		add(c, w, jump_list(c, st->jump));
+		if (pinned_keys(c, w, name, st, e) < 0)
+			return -1;
+	} else {
+		known_hosts(c, w, st);
 	}
+	if (st->jump && jump_words(c, st, w, e) < 0)
+		return -1;
 	add(c, w, "-p");
 	add(c, w, arena_printf(c->a, "%d", st->port ? st->port : 22));
 	if (st->user) {
@@ -98,6 +138,20 @@ static int ssh_words(struct cli *c, const struct target *t, struct words *w, str
 	add(c, w, "--");
 	add(c, w, st->host);
 	return 0;
+}
+
+static int ssh_words(struct cli *c, const struct target *t, struct words *w, struct err *e)
+{
+	const struct ssh_target *st = &t->host.target;
+
+	if (t->host.local)
+		return err_set(e, ERR_USAGE, "%s is this machine", t->name);
+	if (st->netns) {
+		add(c, w, "nsenter");
+		add(c, w, arena_printf(c->a, "--net=%s", st->netns));
+	}
+	add(c, w, "ssh");
+	return client_words(c, t->name, st, w, e);
 }
 
 struct finding {

@@ -88,6 +88,8 @@ static int set_jump(struct arena *a, const struct spec_ssh *s, const char *confi
 		struct ssh_target *j = parse_jump(a, part);
 		for (size_t i = 0; i < t->identities.n; i++)
 			VEC_ADD(a, &j->identities) = t->identities.v[i];
+		for (size_t i = 0; i < t->known_hosts.n; i++)
+			VEC_ADD(a, &j->known_hosts) = t->known_hosts.v[i];
 		j->strict = t->strict;
 		j->jump = through;
 		if (ssh_target_resolve(a, config, j, e))
@@ -187,6 +189,7 @@ int reach_open(struct engine *en, struct arena *a, const struct reach_node *n, i
 
 	r.base_ms = 100;
 	r.cap_ms = 3000;
+	r.stop = &en->stopping;
 	if (reach_opts(en, a, n, &o, e))
 		return err_on(e, n->addr, n->name);
 	for (;;) {
@@ -241,25 +244,52 @@ static int recorded_by_name(struct engine *en, struct arena *a, const char *node
 	return 0;
 }
 
+/* A machine that exists is there before any apply; NULL for what muster has to make. */
+static struct resource_seen *existing(struct engine *en, struct arena *a, const struct node *n)
+{
+	const struct provider_type *type;
+	struct resource_seen *s;
+	struct value *attrs;
+
+	if (!n || !n->host)
+		return NULL;
+	type = context_provider_type(en, str_cstr(a, n->pool->provider));
+	if (!type || type->owns_hosts)
+		return NULL;
+	attrs = value_map(a);
+	value_set(attrs, "host", value_cstr(a, n->host));
+	s = arena_obj(a, struct resource_seen);
+	*s = (struct resource_seen){
+		.addr = n->addr, .id = n->host, .name = n->name, .attrs = attrs
+	};
+	return s;
+}
+
 int engine_reach(struct engine *en, struct arena *a, const char *node, struct host_opts *out,
 		 struct err *e)
 {
 	const struct node *n = en->o.fleet ? map_getc(&en->o.fleet->by_name, node) : NULL;
 	struct state_resource *r;
 
+	struct resource_seen *seen = NULL;
+	bool recorded;
+
 	if (recorded_by_name(en, a, node, &r, e))
 		return -1;
-	if (!r || !r->id) {
+	recorded = r && r->id;
+	if (!recorded)
+		seen = existing(en, a, n);
+	if (!recorded && !seen) {
 		err_set(e, ERR_NOT_FOUND, "node %s has not been made", node);
 		return err_hint(e, "make it with `muster apply`");
 	}
 	struct reach_node rn = {
 		.name = node,
-		.addr = r->addr,
-		.provider = r->provider,
+		.addr = recorded ? r->addr : n->addr,
+		.provider = recorded ? r->provider : str_cstr(a, n->pool->provider),
 		.pool = n ? n->pool : NULL,
-		.seen = reach_seen(a, r, node),
-		.attrs = r->attrs,
+		.seen = recorded ? reach_seen(a, r, node) : seen,
+		.attrs = recorded ? r->attrs : NULL,
 	};
-	return reach_opts(en, a, &rn, out, e) ? err_on(e, r->addr, node) : 0;
+	return reach_opts(en, a, &rn, out, e) ? err_on(e, rn.addr, node) : 0;
 }
