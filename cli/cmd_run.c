@@ -33,18 +33,14 @@ struct play_run {
 	struct map by_text; /* text of a report -> struct report */
 };
 
+/* A node that is only recorded is in no pool any more: `all` is what can mean it, and its name. */
 static bool spec_matches(struct play_run *r, const char *pattern, const char *host)
 {
 	const struct node *node = r->c->fleet ? map_getc(&r->c->fleet->by_name, host) : NULL;
-	struct str rest = str_of(pattern), part;
 
-	while (str_next(&rest, ',', &part)) {
-		part = str_trim(part);
-		if (str_eqc(part, "all") || str_eqc(part, "*") || str_eqc(part, host) ||
-		    (node && str_eq(part, node->pool->name)))
-			return true;
-	}
-	return false;
+	if (node)
+		return engine_play_matches(node, pattern);
+	return strcmp(pattern, "all") == 0 || strcmp(pattern, host) == 0;
 }
 
 static bool play_matches(void *arg, const char *pattern, const char *host)

@@ -286,7 +286,8 @@ static int run_verb(struct cli *c, const struct verb *verbs, size_t n, struct er
 		if (given < v->min || given > v->max)
 			return err_set(e, ERR_USAGE, "usage: muster %s %s %s", c->cmd->name,
 				       v->name, v->args);
-		if (!c->state && session_state(c, v->writes ? STATE_CREATE : STATE_READONLY, e) < 0)
+		unsigned flags = v->run == import ? STATE_CREATE : v->writes ? 0 : STATE_READONLY;
+		if (!c->state && session_state(c, flags, e) < 0)
 			return -1;
 		if (!c->state)
 			return err_set(e, ERR_NOT_FOUND, "there is no state here yet");

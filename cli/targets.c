@@ -40,10 +40,7 @@ static int ssh_option(struct cli *c, struct ssh_target *t, struct str option, st
 	} else if (str_eq_nocase(key, STR("UserKnownHostsFile"))) {
 		VEC_ADD(c->a, &t->known_hosts) = str_cstr(c->a, val);
 	} else if (str_eq_nocase(key, STR("ProxyJump"))) {
-		struct ssh_target *jump = arena_obj(c->a, struct ssh_target);
-
-		jump->host = str_cstr(c->a, val);
-		t->jump = jump;
+		return ssh_jumps_resolve(c->a, c->g.ssh_config, str_cstr(c->a, val), t, e);
 	} else if (!str_eq_nocase(key, STR("ControlMaster")) &&
 		   !str_eq_nocase(key, STR("ControlPersist")) &&
 		   !str_eq_nocase(key, STR("ControlPath"))) {
@@ -57,7 +54,7 @@ static int ssh_option(struct cli *c, struct ssh_target *t, struct str option, st
 static int ssh_args(struct cli *c, struct ssh_target *t, const char *args, struct err *e)
 {
 	struct str rest = str_of(args), word;
-	bool option = false;
+	bool option = false, jump = false;
 
 	while (str_next(&rest, ' ', &word)) {
 		if (!word.n)
@@ -66,8 +63,15 @@ static int ssh_args(struct cli *c, struct ssh_target *t, const char *args, struc
 			if (ssh_option(c, t, option ? word : str_sub(word, 2, SIZE_MAX), e) < 0)
 				return -1;
 			option = false;
+		} else if (jump) {
+			if (ssh_jumps_resolve(c->a, c->g.ssh_config, str_cstr(c->a, word), t, e) <
+			    0)
+				return -1;
+			jump = false;
 		} else if (str_eqc(word, "-o")) {
 			option = true;
+		} else if (str_eqc(word, "-J")) {
+			jump = true;
 		} else if (!str_eqc(word, "-C")) {
 			err_set(e, ERR_USAGE, "ssh argument " STR_FMT " is not understood here",
 				STR_ARG(word));

@@ -179,6 +179,9 @@ must_check int engine_gc(struct engine *en, struct arena *a, const char *const *
 must_check int engine_reach(struct engine *en, struct arena *a, const char *node,
 			    struct host_opts *out, struct err *e);
 
+/* Does a play's `hosts` pattern ("web,gpu-*:!gpu-3") choose this node? */
+bool engine_play_matches(const struct node *n, const char *pattern);
+
 struct node_status {
 	const char *name, *addr, *pool, *provider,
 		*state; /* "ready", "creating", "tainted", "missing", "not created", "stopped" */

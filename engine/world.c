@@ -94,9 +94,8 @@ static bool next_term(struct str *rest, struct str *term)
 
 /* As Ansible: what is named, then narrowed by every &, then by every !, in whatever order they are
  * written. */
-bool world_play_matches(void *arg, const char *pattern, const char *host unused_arg)
+bool engine_play_matches(const struct node *n, const char *pattern)
 {
-	const struct node *n = ((const struct world_host *)arg)->node;
 	struct str rest = str_of(pattern), term;
 	bool any = false, named = false, in = true;
 
@@ -113,4 +112,9 @@ bool world_play_matches(void *arg, const char *pattern, const char *host unused_
 		any = any || term_matches(n, term);
 	}
 	return in && (any || !named);
+}
+
+bool world_play_matches(void *arg, const char *pattern, const char *host unused_arg)
+{
+	return engine_play_matches(((const struct world_host *)arg)->node, pattern);
 }

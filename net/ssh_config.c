@@ -728,3 +728,11 @@ int ssh_target_resolve(struct arena *a, const char *path, struct ssh_target *t, 
 		return err_set(e, ERR_SPEC, "a host without a name or address");
 	return resolve(a, path, t, 0, e);
 }
+
+int ssh_jumps_resolve(struct arena *a, const char *path, const char *words, struct ssh_target *t,
+		      struct err *e)
+{
+	struct reader r = { .a = a, .t = t, .original = t->host, .path = path, .proxyjump = words };
+
+	return resolve_jumps(&r, e);
+}

@@ -296,16 +296,33 @@ static int teardown(void **state)
 	return rc;
 }
 
+/* As Ansible's arguments and the spec give them: apart from the configuration. */
+static void jumps_by_word(void **state)
+{
+	struct ssh_target t = { .host = "h" };
+	struct err e = { 0 };
+
+	(void)state;
+	put("config", "Host b\nPort 2022\nUser bob\n");
+	assert_int_equal(ssh_jumps_resolve(A, in_home("config"), "joe@a:2222, b", &t, &e), 0);
+	assert_string_equal(t.jump->host, "b");
+	assert_int_equal(t.jump->port, 2022);
+	assert_string_equal(t.jump->user, "bob");
+	assert_string_equal(t.jump->jump->host, "a");
+	assert_int_equal(t.jump->jump->port, 2222);
+	assert_string_equal(t.jump->jump->user, "joe");
+	assert_null(t.jump->jump->jump);
+	assert_int_equal(ssh_jumps_resolve(A, in_home("config"), "a:0", &t, &e), -1);
+	assert_int_equal(e.kind, ERR_SPEC);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_other_keys),
-		cmocka_unit_test(test_spec_comes_first),
-		cmocka_unit_test(test_default_identities),
-		cmocka_unit_test(test_jumps),
-		cmocka_unit_test(test_writable_by_others),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(jumps_by_word),	   cmocka_unit_test(test_table),
+		cmocka_unit_test(test_other_keys),	   cmocka_unit_test(test_spec_comes_first),
+		cmocka_unit_test(test_default_identities), cmocka_unit_test(test_jumps),
+		cmocka_unit_test(test_writable_by_others), cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
