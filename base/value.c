@@ -378,6 +378,22 @@ bool value_has_secret(const struct value *v)
 	return any(v, is_secret, 0);
 }
 
+static void mark_unsafe(struct value *v, int depth)
+{
+	if (depth > DEPTH_MAX)
+		bug("a value nested too deeply");
+	v->unsafe = v->unsafe || v->kind == V_STR || v->kind == V_MAP;
+	for (size_t i = 0; v->kind == V_LIST && i < v->list.n; i++)
+		mark_unsafe(v->list.v[i], depth + 1);
+	for (size_t i = 0; v->kind == V_MAP && i < v->map.n; i++)
+		mark_unsafe(v->map.e[i].val, depth + 1);
+}
+
+void value_mark_unsafe(struct value *v)
+{
+	mark_unsafe(v, 0);
+}
+
 const char *value_kind_name(enum value_kind k)
 {
 	static const char *const names[] = {

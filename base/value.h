@@ -20,7 +20,7 @@ struct value {
 	enum value_kind kind;
 	bool secret;
 	bool tuple;	/* a list that prints as Python's tuple does; equal to the same list */
-	bool unsafe;	/* text from outside: never evaluated as a template */
+	bool unsafe;	/* text, or a map's keys, from outside: never evaluated as a template */
 	struct pos pos; /* where it was written; line 0 if computed */
 	union {
 		bool b;
@@ -70,6 +70,8 @@ bool value_has_unknown(const struct value *v); /* anywhere inside */
 bool value_has_secret(const struct value *v);
 /* "null", "a boolean", "an integer", ... for messages */
 const char *value_kind_name(enum value_kind k);
+/* Deep. For a value just made or copied: it came from outside, wherever it goes. */
+void value_mark_unsafe(struct value *v);
 
 /* Text as Jinja2 prints it (str: as is; True/False/None; lists and maps as Python's repr). Secrets:
  * "(sensitive)". */

@@ -11,7 +11,8 @@
 
 #include "inventory/ansible_read.h"
 
-#define MAX_DEPTH 50
+#define MAX_DEPTH     50
+#define PATTERN_STOPS ",:" /* between patterns */
 
 /* ---- groups to hosts ------------------------------------------------------------------------ */
 
@@ -209,23 +210,6 @@ static bool take_pattern(const struct matcher *m, struct str pattern, bool *mark
 	return any;
 }
 
-/* Patterns end at ',' or ':' outside brackets; a ':' between two others stands for an IPv6 address
- * and is kept. */
-static size_t pattern_end(struct str s, size_t i)
-{
-	bool inside = false;
-
-	for (; i < s.n; i++) {
-		if (s.p[i] == '[')
-			inside = true;
-		else if (s.p[i] == ']')
-			inside = false;
-		else if (!inside && (s.p[i] == ',' || s.p[i] == ':'))
-			break;
-	}
-	return i;
-}
-
 static int unknown_pattern(const struct matcher *m, struct str pattern, struct err *e)
 {
 	const char **names = arena_array(m->a, const char *,
@@ -250,7 +234,7 @@ static int apply_patterns(const struct matcher *m, struct str text, char kind, b
 	bool *marks = arena_array(m->a, bool, n + 1);
 
 	for (size_t i = 0; i <= text.n;) {
-		size_t end = pattern_end(text, i);
+		size_t end = hostlist_term_end(text, i, PATTERN_STOPS);
 		struct str p = str_trim(str_sub(text, i, end));
 		i = end + 1;
 		char op = p.n && (p.p[0] == '&' || p.p[0] == '!') ? p.p[0] : ',';
@@ -271,7 +255,7 @@ static int apply_patterns(const struct matcher *m, struct str text, char kind, b
 static bool has_union(struct str text)
 {
 	for (size_t i = 0; i <= text.n;) {
-		size_t end = pattern_end(text, i);
+		size_t end = hostlist_term_end(text, i, PATTERN_STOPS);
 		struct str p = str_trim(str_sub(text, i, end));
 		if (p.n && p.p[0] != '&' && p.p[0] != '!')
 			return true;

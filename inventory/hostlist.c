@@ -184,8 +184,7 @@ static void expand_term(struct arena *a, const struct term *t, size_t part, stru
 	buf_truncate(b, keep);
 }
 
-/* The end of the term that begins at i: a comma outside brackets, or the end. */
-static size_t term_end(struct str s, size_t i)
+size_t hostlist_term_end(struct str s, size_t i, const char *stops)
 {
 	bool inside = false;
 
@@ -194,7 +193,7 @@ static size_t term_end(struct str s, size_t i)
 			inside = true;
 		else if (s.p[i] == ']')
 			inside = false;
-		else if (s.p[i] == ',' && !inside)
+		else if (!inside && s.p[i] && strchr(stops, s.p[i]))
 			break;
 	}
 	return i;
@@ -209,7 +208,7 @@ int hostlist_expand(struct arena *a, struct str text, struct names *out, struct 
 	if (text.n > (1 << 20))
 		return fault(e, 0, "a node set may be at most 1 MiB of text", STR_NONE);
 	do {
-		size_t end = term_end(text, begin);
+		size_t end = hostlist_term_end(text, begin, ",");
 		struct str s = str_sub(text, begin, end);
 		struct str trimmed = str_trim(s);
 		size_t at = begin + (size_t)(trimmed.n ? trimmed.p - s.p : 0);

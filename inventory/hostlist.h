@@ -20,5 +20,8 @@ must_check int hostlist_expand(struct arena *a, struct str text, struct names *o
 /* The shortest text: sorted numerically, folded: "gpu[001-004,007],login1". Linear in n log n. */
 void hostlist_fold(struct buf *b, struct arena *a, const char *const *names, size_t n);
 int hostlist_compare(const char *x, const char *y); /* natural order: gpu9 < gpu10 */
+/* The end of the term that begins at i: the next of the characters `stops` that is not inside
+ * brackets, or the end of s. */
+size_t hostlist_term_end(struct str s, size_t i, const char *stops);
 
 #endif

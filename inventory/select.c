@@ -213,22 +213,6 @@ static void combine(bool *chosen, const bool *marks, size_t n, char op)
 	}
 }
 
-/* The end of the term at i: an operator outside brackets. */
-static size_t term_end(struct str s, size_t i)
-{
-	bool inside = false;
-
-	for (; i < s.n; i++) {
-		if (s.p[i] == '[')
-			inside = true;
-		else if (s.p[i] == ']')
-			inside = false;
-		else if (!inside && strchr(",&!", s.p[i]))
-			break;
-	}
-	return i;
-}
-
 static int evaluate(const struct selection *s, struct str text, bool *chosen, struct err *e)
 {
 	bool *marks = arena_array(s->a, bool, s->n + 1);
@@ -242,7 +226,7 @@ static int evaluate(const struct selection *s, struct str text, bool *chosen, st
 		op = '!';
 	}
 	for (;; op = text.p[i], i++) {
-		size_t end = term_end(text, i);
+		size_t end = hostlist_term_end(text, i, ",&!");
 		struct str raw = str_sub(text, i, end), term = str_trim(raw);
 		size_t at = i + (size_t)(term.n ? term.p - raw.p : 0);
 

@@ -289,22 +289,11 @@ static int done_unknown(struct run *r, struct state *s, const struct scope *sc)
 	return WALK_ON;
 }
 
-static void mark_unsafe(struct value *v, int depth)
-{
-	if (depth > 60)
-		return;
-	v->unsafe = v->unsafe || v->kind == V_STR;
-	for (size_t i = 0; v->kind == V_LIST && i < v->list.n; i++)
-		mark_unsafe(v->list.v[i], depth + 1);
-	for (size_t i = 0; v->kind == V_MAP && i < v->map.n; i++)
-		mark_unsafe(v->map.e[i].val, depth + 1);
-}
-
 /* What hosts say is never a template. */
 static void seal(struct run *r, struct outcome *oc)
 {
 	oc->result = value_copy(r->w, oc->result);
-	mark_unsafe(oc->result, 0);
+	value_mark_unsafe(oc->result);
 }
 
 /* Is there a rescue section on the way out? */

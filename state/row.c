@@ -44,18 +44,6 @@ int row_json_text(struct state *s, const struct value *v, const char *what, stru
 	return 0;
 }
 
-static void mark_unsafe(struct value *v)
-{
-	if (v->kind == V_STR)
-		v->unsafe = true;
-	else if (v->kind == V_LIST)
-		for (size_t i = 0; i < v->list.n; i++)
-			mark_unsafe(v->list.v[i]);
-	else if (v->kind == V_MAP)
-		for (size_t i = 0; i < v->map.n; i++)
-			mark_unsafe(v->map.e[i].val);
-}
-
 static struct str text_at(sqlite3_stmt *st, int col)
 {
 	const char *p = (const char *)sqlite3_column_text(st, col);
@@ -91,7 +79,7 @@ int row_json(struct row_reader *r, int col, bool outside, const struct value **o
 			return sql_damaged(r->s->path, why.msg, e);
 		}
 		if (outside)
-			mark_unsafe(v);
+			value_mark_unsafe(v);
 		*m = (struct row_memo){ str_dup(r->a, text), v };
 	}
 	*out = m->value;

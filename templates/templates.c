@@ -47,15 +47,6 @@ static bool needs_rendering(const struct value *v)
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-static void mark_unsafe(struct value *v)
-{
-	v->unsafe = v->unsafe || v->kind == V_STR || v->kind == V_MAP;
-	for (size_t i = 0; v->kind == V_LIST && i < v->list.n; i++)
-		mark_unsafe(v->list.v[i]);
-	for (size_t i = 0; v->kind == V_MAP && i < v->map.n; i++)
-		mark_unsafe(v->map.e[i].val);
-}
-
 /* What an expression gave may hold what a node said, cut up and put together in any way. So it is
  * never a template again: else a node could have the controller run {{ secret('cmd:...') }}. */
 static const struct value * final(struct arena *a, const struct value *v)
@@ -63,7 +54,7 @@ static const struct value * final(struct arena *a, const struct value *v)
 	if (!needs_rendering(v))
 		return v;
 	struct value *copy = value_copy(a, v);
-	mark_unsafe(copy);
+	value_mark_unsafe(copy);
 	return copy;
 }
 

@@ -233,6 +233,20 @@ static void long_formatted_text(void **state)
 	assert_string_equal(value_kind_name(V_INT), "an integer");
 }
 
+static void marking_unsafe_is_deep(void **state)
+{
+	struct value *v = value_map(A), *l = value_list(A), *text = value_cstr(A, "{{ x }}");
+
+	(void)state;
+	value_add(A, l, value_int(A, 1));
+	value_add(A, l, text);
+	value_set(v, "{{ key }}", l);
+	value_mark_unsafe(v);
+	assert_true(v->unsafe); /* its keys */
+	assert_true(text->unsafe);
+	assert_false(l->list.v[0]->unsafe);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +260,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(secret_trees_are_registered, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(unknowns, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(long_formatted_text, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(marking_unsafe_is_deep, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
