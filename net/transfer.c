@@ -190,7 +190,8 @@ static int get_once(struct host *h, struct arena *a, const char *path, size_t ma
 		 "[ \"$(wc -c <\"$p\")\" -le %zu ] || exit %d\n"
 		 "cat <\"$p\" || exit 1\ndigest <\"$p\" >&2\n",
 		 EXIT_ABSENT, EXIT_IS_DIR, max, EXIT_TOO_BIG);
-	if (host_script(h, a, buf_str(&b), &o, &r, e) != 0)
+	/* A path that was cut would be another path. */
+	if (buf_check(&b, e) != 0 || host_script(h, a, buf_str(&b), &o, &r, e) != 0)
 		return -1;
 	switch (r.status) {
 	case 0: break;
