@@ -147,8 +147,7 @@ static void delete_one(void *arg, size_t i)
 	}
 }
 
-/* Machines before networks: in the reverse order of a provider's kinds, each kind wholly before the
- * next. */
+/* Machines wholly before what they stand on. */
 static int delete_all(struct gc *g, struct err *e)
 {
 	struct group aux;

@@ -200,6 +200,8 @@ static int digest_all(struct planner *p, char digests[2][SHA256_HEX], struct err
 	if (!p->scene.no_refresh) {
 		observe_digest(p->a, &p->scene.obs, &b);
 		digest_probes(p, &b);
+		if (buf_check(&b, e))
+			return -1;
 		sha256_hex(buf_str(&b), digests[1]);
 	}
 	p->scene.src.cluster = p->en->o.cluster;

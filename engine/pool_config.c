@@ -116,8 +116,8 @@ int pool_config_spec_digest(struct engine *en, char out[SHA256_HEX], struct err 
 	if (!en->o.spec)
 		return 0;
 	buf_addf(&b, "%s\n", en->o.spec->digest);
-	if (en->o.extra_vars)
-		json_write(&b, en->o.extra_vars, JSON_SORT);
+	if (add_sealed(en, &b, en->o.extra_vars, e))
+		return -1;
 	for (size_t i = 0; en->o.fleet && i < en->o.fleet->nodes.n; i++) {
 		const struct node *n = en->o.fleet->nodes.v[i];
 		if (n->pool == last)
@@ -128,6 +128,8 @@ int pool_config_spec_digest(struct engine *en, char out[SHA256_HEX], struct err 
 		for (size_t k = 0; c && k < c->playbooks.n; k++)
 			buf_addf(&b, "%s\n", playbook_digest(c->playbooks.v[k]));
 	}
+	if (buf_check(&b, e))
+		return -1;
 	sha256_hex(buf_str(&b), out);
 	return 0;
 }

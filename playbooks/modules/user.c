@@ -93,6 +93,11 @@ static const char *home_of(const struct mod_call *c)
 	return strcmp(name, "root") == 0 ? "/root" : arena_printf(c->a, "/home/%s", name);
 }
 
+static bool is_octal(const char *s)
+{
+	return !s || (*s && strlen(s) <= 4 && !s[strspn(s, "01234567")]);
+}
+
 static int user_probe(const struct mod_call *c, struct probe *p, struct err *e)
 {
 	const char *name = arg_cstr(c->args, "name");
@@ -102,6 +107,11 @@ static int user_probe(const struct mod_call *c, struct probe *p, struct err *e)
 	if (strpbrk(arg_has(c->args, "comment") ? arg_cstr(c->args, "comment") : "", ":\n"))
 		return err_at(e,
 			      (err_set(e, ERR_SPEC, "comment has a colon or line break"), c->pos));
+	if (strpbrk(arg_has(c->args, "password") ? arg_cstr(c->args, "password") : "", ":\n"))
+		return err_at(e, (err_set(e, ERR_SPEC, "password is no hash as shadow(5) has them"),
+				  c->pos));
+	if (!is_octal(arg_cstr(c->args, "umask")))
+		return err_at(e, (err_set(e, ERR_SPEC, "umask is an octal number"), c->pos));
 	probe_ask(p, PROBE_PASSWD, name);
 	if (is_absent(c))
 		return 0;
