@@ -167,6 +167,12 @@ static void put_range(struct buf *b, char mark, size_t from, size_t n)
 }
 
 /* Hunks [i, j) are near enough to share context. */
+/* Of a text without lines v.v is NULL; no hunk reaches into one. */
+static struct str line_at(const struct lines *l, size_t i)
+{
+	return l->v.v && i < l->v.n ? l->v.v[i].s : STR_NONE;
+}
+
 static void put_group(struct buf *b, const struct lines *x, const struct lines *y,
 		      const struct hunk *h, size_t n)
 {
@@ -181,14 +187,14 @@ static void put_group(struct buf *b, const struct lines *x, const struct lines *
 	buf_adds(b, " @@\n");
 	for (size_t i = 0; i < n; i++) {
 		for (; at < h[i].a0; at++)
-			put_line(b, ' ', x->v.v[at].s);
+			put_line(b, ' ', line_at(x, at));
 		for (; at < h[i].a1; at++)
-			put_line(b, '-', x->v.v[at].s);
+			put_line(b, '-', line_at(x, at));
 		for (size_t k = h[i].b0; k < h[i].b1; k++)
-			put_line(b, '+', y->v.v[k].s);
+			put_line(b, '+', line_at(y, k));
 	}
 	for (size_t end = at + trail; at < end; at++)
-		put_line(b, ' ', x->v.v[at].s);
+		put_line(b, ' ', line_at(x, at));
 }
 
 const char *diff_unified(struct arena *a, struct str before, struct str after,

@@ -337,11 +337,11 @@ struct pkg_now {
 /* Lines "NAME\tARCH\tWANT FLAG STATE\tVERSION": the first installed one counts. */
 static void read_package(struct str lines, struct pkg_now *out)
 {
-	struct str line, part, status;
+	struct str line, name, arch, status;
 
 	memset(out, 0, sizeof(*out));
 	while (!out->installed && str_next_line(&lines, &line)) {
-		if (!str_next(&line, '\t', &part) || !str_next(&line, '\t', &part) ||
+		if (!str_next(&line, '\t', &name) || !str_next(&line, '\t', &arch) ||
 		    !str_next(&line, '\t', &status))
 			continue;
 		out->installed = str_ends(status, " ok installed");
