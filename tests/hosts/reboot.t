@@ -15,9 +15,9 @@ cat >site.yml <<'YAML'
   gather_facts: false
   tasks:
     - {name: wanted, copy: {content: "1\n", dest: /etc/wanted}, notify: reboot}
-    - {name: before, shell: "cat /proc/sys/kernel/random/boot_id >/root/before", args: {creates: /root/before}}
+    - {name: before, shell: "cat /proc/sys/kernel/random/boot_id >/srv/before", args: {creates: /srv/before}}
     - {meta: flush_handlers}
-    - {name: after, shell: "cat /proc/sys/kernel/random/boot_id >/root/after", args: {creates: /root/after}}
+    - {name: after, shell: "cat /proc/sys/kernel/random/boot_id >/srv/after", args: {creates: /srv/after}}
   handlers:
     - {name: reboot, reboot: {reboot_timeout: 120}}
 YAML
@@ -25,10 +25,10 @@ cat >task.yml <<'YAML'
 - hosts: all
   gather_facts: false
   tasks:
-    - {name: first, shell: "cat /proc/sys/kernel/random/boot_id; echo first >>/root/order", register: first}
-    - {name: waits among the patches, copy: {content: "{{ first.stdout }}\n", dest: /root/first}}
+    - {name: first, shell: "cat /proc/sys/kernel/random/boot_id; echo first >>/srv/order", register: first}
+    - {name: waits among the patches, copy: {content: "{{ first.stdout }}\n", dest: /srv/first}}
     - {name: reboot, reboot: {reboot_timeout: 120}, register: r}
-    - {name: second, shell: "cat /proc/sys/kernel/random/boot_id; echo second >>/root/order", register: second}
+    - {name: second, shell: "cat /proc/sys/kernel/random/boot_id; echo second >>/srv/order", register: second}
     - {name: told, assert: {that: [r.rebooted, r is changed, first.stdout != second.stdout]}}
 YAML
 cat >wait.yml <<'YAML'
@@ -37,18 +37,18 @@ cat >wait.yml <<'YAML'
   tasks:
     - {name: go down, shell: "nohup sh -c 'sleep 1; systemctl reboot' >/dev/null 2>&1 &"}
     - {name: until it is gone, wait_for_connection: {delay: 3, timeout: 120}}
-    - {name: up, copy: {content: "up\n", dest: /root/up}}
+    - {name: up, copy: {content: "up\n", dest: /srv/up}}
 YAML
 
 run apply --yes
 is "hosts come up, and reboot as a handler says" 0 "$status"
-run exec n -- 'cmp -s /root/before /root/after && echo same || echo other'
+run exec n -- 'cmp -s /srv/before /srv/after && echo same || echo other'
 has "what follows the handler is another boot, on both" "$out" "n-[0-1] (2)
 other"
 run plan --detailed-exitcode
 is "nothing is left to do" 0 "$status"
 
-run exec n-0 -- 'rm /etc/wanted /root/after'
+run exec n-0 -- 'rm /etc/wanted /srv/after'
 run plan
 has "the plan tells the reboot" "$out" "reboot"
 run exec n-0 -- 'cat /proc/sys/kernel/random/boot_id'
@@ -65,7 +65,7 @@ is "and of no other" "$still" "$out"
 
 run run task.yml
 is "a reboot between two tasks" 0 "$status"
-run exec n -- 'cat /root/order'
+run exec n -- 'cat /srv/order'
 is "each was done once, in order" "== n-[0-1] (2)
 first
 second" "$out"
@@ -73,13 +73,13 @@ second" "$out"
 run exec n-1 -- 'cat /proc/sys/kernel/random/boot_id'
 still=$out
 run run --check task.yml -l n-1
-run exec n-1 -- 'cat /proc/sys/kernel/random/boot_id; wc -l </root/order'
+run exec n-1 -- 'cat /proc/sys/kernel/random/boot_id; wc -l </srv/order'
 is "check mode reboots nothing" "$still
 2" "$out"
 
 run run wait.yml
 is "a host that goes down by itself is waited for" 0 "$status"
-run exec n -- 'cat /root/up'
+run exec n -- 'cat /srv/up'
 is "and configured afterwards" "== n-[0-1] (2)
 up" "$out"
 run destroy --yes
