@@ -6,7 +6,8 @@
  * filters (default, int, join and those that the list in README.md names), `{% if %}`, `{% for %}`,
  * `{% set %}`, comments, raw, and whitespace control; Jinja2's results or a clear error. Evaluation
  * is bounded (steps, output, depth) and reaches no file, command or network. Unknown and secret
- * marks pass through every operation.
+ * marks pass through every operation. Texts with markup in a result come back `unsafe`: they may
+ * hold what a node said, and are never evaluated again.
  */
 #ifndef MUSTER_TEMPLATES_TEMPLATES_H
 #define MUSTER_TEMPLATES_TEMPLATES_H
