@@ -7,6 +7,7 @@
  */
 #include "playbooks/content.h"
 #include "playbooks/list.h"
+#include "playbooks/modules/authorized_key.h"
 
 struct key_want {
 	struct content content;
@@ -49,25 +50,36 @@ static const struct module_arg authorized_key_args[] = {
  * newlines; or a path that is a link. A user owns his folder, so a link in there could make root
  * read and give away whatever he likes.
  */
-static const char *question(const struct mod_call *c)
+static const char *question_of(struct arena *a, const char *user, const char *path, bool follow)
 {
-	const char *path = arg_cstr(c->args, "path");
 	struct buf b scoped(buf_fini) = { 0 };
 
 	buf_init(&b, 64 << 10);
 	buf_adds(&b, "u=$(getent passwd -- ");
-	proc_quote(&b, arg_str(c->args, "user"));
+	proc_quote(&b, str_of(user));
 	buf_adds(&b, ") || exit 3\nh=${u%:*}; h=${h##*:}; echo \"$h\"\nf=");
 	if (path)
 		proc_quote(&b, str_of(path));
 	else
 		buf_adds(&b, "$h/.ssh/authorized_keys");
-	if (!arg_bool(c->args, "follow"))
+	if (!follow)
 		buf_adds(&b, "\nfor l in \"${f%/*}\" \"$f\"; do "
 			     "[ ! -h \"$l\" ] || { printf 'link\\n%s\\n' \"$l\"; exit 0; }; done");
 	buf_addf(&b, "\n[ -f \"$f\" ] || exit 0\necho file; head -c %zu -- \"$f\"; echo .\n",
 		 PATH_CONTENT_MAX + 1);
-	return buf_dup(&b, c->a);
+	return buf_dup(&b, a);
+}
+
+static const char *question(const struct mod_call *c)
+{
+	return question_of(c->a, arg_cstr(c->args, "user"), arg_cstr(c->args, "path"),
+			   arg_bool(c->args, "follow"));
+}
+
+void authorized_key_predict_none(const struct changes *ch, const char *user, const char *home)
+{
+	predict(ch, PROBE_COMMAND, question_of(ch->a, user, NULL, false),
+		str_of(arena_printf(ch->a, "+0\n%s\n", home)));
 }
 
 /* ---- keys ---- */

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 
 #include "playbooks/list.h"
+#include "playbooks/modules/authorized_key.h"
 
 struct user_now {
 	bool exists;
@@ -540,6 +541,7 @@ static int user_patch(const struct mod_call *c, const struct changes *ch, struct
 	}
 	if (w->add) {
 		patch_new(c, p, w);
+		authorized_key_predict_none(ch, w->name, home_of(c));
 	} else if (w->opts.n) {
 		call(p, w, "usermod");
 		end_call(p, w);
