@@ -80,7 +80,14 @@ static int parse(struct cli *c, int argc, const char *const *argv, struct err *e
 
 	if (opt_parse(c->a, &rest, &c->args, e) < 0)
 		return err_hint(e, "see muster help %s", name);
-	return opt_from_env(c->a, &global, e);
+	if (opt_from_env(c->a, &global, e) < 0)
+		return -1;
+	/* A shell variable that is not set must not mean everything. */
+	if (c->g.limit && !str_trim(str_of(c->g.limit)).n) {
+		err_set(e, ERR_USAGE, "--limit: no node is named");
+		return err_hint(e, "name nodes, or leave the option out");
+	}
+	return 0;
 }
 
 static bool wants_color(const struct cli *c, bool tty)

@@ -239,7 +239,7 @@ int opt_from_env(struct arena *a, const struct opt_set *set, struct err *e)
 			*c = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
 		const char *value = env_get(name);
 
-		if (!value || !is_unset(o, set->into))
+		if (!value || !value[0] || !is_unset(o, set->into))
 			continue;
 		if (o->type == OPT_FLAG && strcmp(value, "1") == 0)
 			value = "true";

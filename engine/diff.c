@@ -335,6 +335,12 @@ void diff_resource(struct arena *a, const struct diff_input *in, struct diff_out
 		out->change = to_make(a, in, CAUSE_SPEC, "not there");
 	} else if (in->deleting) {
 		out->change = diff_force_replace(a, in, NULL, "its deletion was interrupted");
+	} else if (in->moved_from) {
+		/* never a plain create: the one at the other provider would be nobody's */
+		const char *why = arena_printf(a, "provider changed from \"%s\" to \"%s\"",
+					       in->moved_from, in->provider);
+		out->change = gone ? to_make(a, in, CAUSE_SPEC, why)
+				   : diff_force_replace(a, in, NULL, why);
 	} else if (gone) {
 		out->change = to_make(a, in, CAUSE_OUTSIDE, "deleted outside");
 		out->change->before = shown_attrs(a, in->fields, in->recorded);

@@ -17,6 +17,7 @@ struct diff_deps {
 
 struct diff_input {
 	const char *addr, *kind, *provider, *node, *pool; /* node, pool: machines */
+	const char *moved_from;	    /* the provider that has it, when the spec names another now */
 	const struct field *fields; /* rows of the type; NULL: unknown type (deleted provider) */
 	bool can_update;
 	const struct value *want; /* sealed; NULL: not in the spec (any more) */

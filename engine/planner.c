@@ -87,7 +87,9 @@ static int observe(struct planner *p, struct err *e)
 
 	for (size_t i = 0; i < s->v.n; i++) {
 		const struct diff_input *in = &s->v.v[i]->pr->in;
-		if (observe_need(p->en, p->a, &s->obs, in->provider, in->kind, e))
+		if (observe_need(p->en, p->a, &s->obs, in->provider, in->kind, e) ||
+		    (in->moved_from &&
+		     observe_need(p->en, p->a, &s->obs, in->moved_from, in->kind, e)))
 			return err_on(e, in->addr, NULL);
 	}
 	if (s->no_refresh || !s->v.n)

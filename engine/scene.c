@@ -69,6 +69,8 @@ static void add_recorded(struct scene *p)
 		s->recorded = r;
 		if (!s->want)
 			set_identity(s, r->kind, r->provider, node, r->pool);
+		else if (strcmp(r->provider, s->want->provider) != 0)
+			s->pr->in.moved_from = r->provider;
 		s->pr->in.recorded = r->want ? r->want : value_map(p->a);
 		s->pr->in.id = r->id;
 		s->pr->config.recorded = r->config_digest;
@@ -135,7 +137,8 @@ int scene_subjects(struct scene *p, struct err *e)
 static int fill_subject(struct scene *p, struct subject *s, struct err *e)
 {
 	struct diff_input *in = &s->pr->in;
-	struct seen_list *l = observe_list(&p->obs, in->provider, in->kind);
+	struct seen_list *l = observe_list(&p->obs, in->moved_from ? in->moved_from : in->provider,
+					   in->kind);
 	const char *token = s->recorded ? s->recorded->token : s->create ? s->create->token : NULL;
 	const char *digest = NULL;
 
@@ -176,7 +179,8 @@ bool scene_worth_probing(const struct scene *p, const struct subject *s)
 {
 	const struct diff_input *in = &s->pr->in;
 
-	if (!s->pr->config.wanted || !s->recorded || in->deleting || p->no_refresh)
+	if (!s->pr->config.wanted || !s->recorded || in->deleting || in->moved_from ||
+	    p->no_refresh)
 		return false;
 	if (in->looked &&
 	    (!s->seen || (s->seen->status && strcmp(s->seen->status, "running") != 0)))

@@ -54,6 +54,11 @@ static int choose(struct chooser *c, const char *words, struct map *into, struct
 {
 	struct names found = { 0 };
 
+	/* A shell variable that is not set must not mean everything. */
+	if (!str_trim(str_of(words)).n) {
+		err_set(e, ERR_USAGE, "no node is named");
+		return err_hint(e, "name nodes, or leave the option out");
+	}
 	if (map_getc(&c->by_addr, words)) {
 		map_put(into, str_of(words), c);
 		return 0;
@@ -84,7 +89,7 @@ int selection_make(struct arena *a, const struct selectables *all,
 {
 	struct chooser c = { .a = a, .all = all };
 	struct map limit, targets, excludes;
-	bool limited = said->limit && said->limit[0], targeted = said->targets && said->targets[0];
+	bool limited = said->limit != NULL, targeted = said->targets && said->targets[0];
 
 	out->all = !limited && !targeted && !(said->excludes && said->excludes[0]);
 	map_init(&out->chosen, a);

@@ -55,6 +55,33 @@ for command in "state check" "state mv node.a[1] node.a[7]" "state rm node.a[7]"
 	json "--json $command" "$out"
 done
 
+# A variable that is not set must not choose the whole fleet; what excludes itself chooses nobody.
+for command in "destroy --yes --limit" "destroy --yes --target" "destroy --yes --exclude" "plan --limit" "exec x --limit"; do
+	# shellcheck disable=SC2086
+	run $command ""
+	is "$command of nothing" 64 "$status"
+done
+run destroy --yes --limit 'a-0!a-0'
+is "a limit that leaves nobody" 0 "$status"
+has "destroys nobody" "$out" "Nothing to destroy"
+
+# A pool that goes to another provider leaves nothing at the old one.
+rm -rf .muster
+sed -i 's/{cloud: {type: fake}}/{cloud: {type: fake}, other: {type: fake}}/' muster.yaml
+run apply --yes
+sed -i 's/provider: cloud/provider: other/' muster.yaml
+run plan
+has "a pool at another provider is replaced" "$out" 'provider changed from "cloud" to "other"'
+has "the old machines are destroyed" "$out" "3 to add, 0 to change, 3 to destroy."
+sed -i 's/cloud: {type: fake}, //' muster.yaml
+run apply --yes
+is "also when the old provider is out of the spec" 0 "$status"
+if command -v sqlite3 >/dev/null; then
+	is "nothing is left there" 0 "$(sqlite3 .muster/fake-cloud.db 'SELECT count(*) FROM object')"
+fi
+run plan --detailed-exitcode
+is "and that is all" 0 "$status"
+
 esc=$(printf '\033')
 cat >broken.yaml <<'YAML'
 cluster: t
