@@ -2,6 +2,7 @@
 #include "cli/progress.h"
 
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define SUMMARY_EVERY_MS 30000
@@ -71,37 +72,59 @@ static void erase(struct buf *b)
 	show.lines = 0;
 }
 
-static void bar(struct buf *b)
+static size_t columns(void)
 {
+	struct winsize w;
+
+	return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : 80;
+}
+
+/* A row that wrapped would take more lines than erase goes up. */
+static void region_row(struct buf *b, struct str row)
+{
+	size_t n = columns() - 1;
+
+	while (n > 0 && n < row.n && ((unsigned char)row.p[n] & 0xC0) == 0x80)
+		n--;
+	buf_addstr(b, str_sub(row, 0, n));
+	buf_addc(b, '\n');
+	show.lines++;
+}
+
+static void bar(struct buf *out)
+{
+	scoped(buf_fini) struct buf b = { 0 };
 	size_t width = 24, filled = show.total ? width * show.done / show.total : 0;
 	char spent[16], left[16];
 	int64_t ms = clock_now() - show.started;
 
+	buf_init(&b, 4096);
 	clock_format_duration(ms, spent);
-	buf_adds(b, "[");
-	buf_addn(b, '#', filled);
-	buf_addn(b, '.', width - filled);
-	buf_addf(b, "] %zu/%zu  %zu at work  %s", show.done, show.total, show.n, spent);
+	buf_adds(&b, "[");
+	buf_addn(&b, '#', filled);
+	buf_addn(&b, '.', width - filled);
+	buf_addf(&b, "] %zu/%zu  %zu at work  %s", show.done, show.total, show.n, spent);
 	if (show.failed)
-		buf_addf(b, "  %zu failed", show.failed);
+		buf_addf(&b, "  %zu failed", show.failed);
 	if (show.done > 0 && show.done < show.total) {
 		clock_format_duration(ms * (int64_t)(show.total - show.done) / (int64_t)show.done,
 				      left);
-		buf_addf(b, "  about %s left", left);
+		buf_addf(&b, "  about %s left", left);
 	}
-	buf_addc(b, '\n');
-	show.lines++;
+	region_row(out, buf_str(&b));
 }
 
 /* The list is in starting order, so the slowest are in front. */
 static void slowest(struct buf *b)
 {
 	for (size_t i = 0; i < show.n && i < SLOWEST_SHOWN; i++) {
+		scoped(buf_fini) struct buf row = { 0 };
 		char d[16];
 
+		buf_init(&row, 4096);
 		clock_format_duration(clock_now() - show.steps[i].since, d);
-		buf_addf(b, "  %-7s %s %s\n", d, show.steps[i].name, show.steps[i].action);
-		show.lines++;
+		buf_addf(&row, "  %-7s %s %s", d, show.steps[i].name, show.steps[i].action);
+		region_row(b, buf_str(&row));
 	}
 }
 
@@ -133,7 +156,8 @@ static void line(const char *text)
 	buf_init(&clean, SIZE_MAX);
 	if (show.live)
 		erase(&b);
-	buf_addf(&b, "%s\n", text);
+	view_plain(&b, str_of(text)); /* what hosts and clouds said may be in it */
+	buf_addc(&b, '\n');
 	scrub(&clean, buf_str(&b));
 	fwrite(clean.p, 1, clean.n, stderr);
 	fflush(stderr);

@@ -82,6 +82,15 @@ fi
 run plan --detailed-exitcode
 is "and that is all" 0 "$status"
 
+# The live region is erased line by line, so none of its lines may wrap.
+if command -v script >/dev/null; then
+	rm -rf .muster
+	script -qec "stty cols 20 rows 24; unset CI; TERM=xterm '$MUSTER' apply --yes" /dev/null </dev/null >pty.out 2>&1
+	widest=$(tr '\r' '\n' <pty.out | sed "s/$(printf '\033')\\[[0-9;]*[A-Za-z]//g" |
+		awk '/^\[[#.]+/ || / create$/ { if (length($0) > m) m = length($0) } END { print m + 0 }')
+	ok "a narrow terminal: the region's lines are cut" "$([ "$widest" -gt 0 ] && [ "$widest" -lt 20 ]; echo $?)"
+fi
+
 esc=$(printf '\033')
 cat >broken.yaml <<'YAML'
 cluster: t
