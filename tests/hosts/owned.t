@@ -19,9 +19,9 @@ cat keys/*.pub >keys/all
 
 run -C there apply --yes
 is "hosts are made" 0 "$status"
-run -C there copy ../keys/all n:/root/all
-run -C there exec n -- 'cat /root/all >>/root/.ssh/authorized_keys; useradd -m -s /bin/sh ops
-	mkdir /home/ops/.ssh; cp /root/all /home/ops/.ssh/authorized_keys; chown -R ops /home/ops/.ssh
+run -C there copy ../keys/all n:/srv/all
+run -C there exec n -- 'cat /srv/all >>/root/.ssh/authorized_keys; useradd -m -s /bin/sh ops
+	mkdir ~ops/.ssh; cp /srv/all ~ops/.ssh/authorized_keys; chown -R ops ~ops/.ssh
 	echo ops:pw-1 | chpasswd; adduser --quiet ops sudo'
 is "and prepared" 0 "$status"
 run -C there state show 'node.n[0]'
@@ -141,9 +141,9 @@ has "a command is given up in time" "$err" "timed out"
 inside exec @m -- 'head -c 5000000 /dev/zero | tr "\0" x'
 has "what was cut is said to be" "$(printf '%s' "$out" | head -c 200)" "output cut at 4 MiB"
 head -c 3000000 /dev/urandom >blob
-inside copy blob @m:/root/blob
+inside copy blob @m:/srv/blob
 is "a file up" 0 "$status"
-inside copy @m:/root/blob blobs
+inside copy @m:/srv/blob blobs
 is "and down from each" 0 "$status"
 cmp -s blob "blobs/$a" && cmp -s blob "blobs/$b"
 ok "is the same file" $?
