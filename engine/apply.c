@@ -10,6 +10,7 @@
 #include "engine/configure.h"
 #include "engine/fault.h"
 #include "engine/make.h"
+#include "engine/pool_config.h"
 #include "engine/steps.h"
 
 struct walker {
@@ -187,11 +188,20 @@ static int64_t creates(void *arg, const char *provider)
 	return t ? t->max_parallel : 0;
 }
 
+static bool sees_fleet(void *arg, const char *pool)
+{
+	const struct engine *en = arg;
+	const struct pool_config *c = pool ? map_getc(&en->configs, pool) : NULL;
+
+	return c && c->sees_fleet;
+}
+
 int apply_walk(struct work *w, const struct plan *p, struct err *e)
 {
 	struct walker k = { .w = w };
 	struct steps_limits limits = { .may_be_down = may_be_down,
 				       .creates = creates,
+				       .sees_fleet = sees_fleet,
 				       .arg = w->en };
 	struct group aux;
 	struct err ignored = { 0 };

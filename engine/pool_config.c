@@ -72,8 +72,10 @@ static int digest(struct engine *en, const struct node *n, struct pool_config *c
 	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, BUF_MAX_DEFAULT);
-	for (size_t i = 0; i < c->playbooks.n; i++)
+	for (size_t i = 0; i < c->playbooks.n; i++) {
 		buf_addf(&b, "%s\n", playbook_digest(c->playbooks.v[i]));
+		c->sees_fleet |= playbook_uses_hostvars(c->playbooks.v[i]);
+	}
 	for (size_t i = 0; i < n->pool->roles.n; i++) {
 		buf_addf(&b, STR_FMT "\n", STR_ARG(roles[i].role));
 		if (add_sealed(en, &b, roles[i].vars, e))

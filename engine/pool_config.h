@@ -8,6 +8,7 @@
 
 struct pool_config {
 	VEC(struct playbook *) playbooks; /* the play of the roles first */
+	bool sees_fleet;		  /* they name hostvars */
 	char digest[SHA256_HEX]; /* of every byte of them, and of the vars that the pool's nodes
 				    have */
 };

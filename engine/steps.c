@@ -157,6 +157,19 @@ static int check_room(struct maker *m, size_t under, struct err *e)
 	return 0;
 }
 
+/* A machine that is replaced does not count: it is known by what it had, and rolling updates would
+ * wait for each other. */
+static bool makes_new_machine(const struct steps *s, const struct step *x)
+{
+	return x->part == PART_MAKE && x->c->node && !s->units.v[x->unit].disrupts;
+}
+
+static bool sees_fleet(const struct maker *m, const struct step *x)
+{
+	return x->part == PART_CONFIGURE && m->l->sees_fleet &&
+	       m->l->sees_fleet(m->l->arg, x->c->pool);
+}
+
 static size_t lane_of(struct maker *m, size_t step)
 {
 	static const char *const parts[] = { "unmake", "make", "configure" };
@@ -176,6 +189,7 @@ static size_t lane_of(struct maker *m, size_t step)
 	VEC_ADD(s->a, &s->lanes) = (struct step_lane){
 		.key = key,
 		.rolling = rolling,
+		.sees_fleet = sees_fleet(m, x),
 		.creates = creates ? provider_of(m, x->c->provider) : SIZE_MAX,
 	};
 	return s->lanes.n - 1;
@@ -211,6 +225,7 @@ int steps_make(struct arena *a, const struct plan *p, const struct steps_limits 
 			return -1;
 	for (size_t i = 0; i < out->v.n; i++) {
 		out->v.v[i].lane = lane_of(&m, i);
+		out->new_machines += makes_new_machine(out, &out->v.v[i]);
 		if (!out->v.v[i].waiting)
 			make_ready(out, i);
 	}
@@ -220,7 +235,7 @@ int steps_make(struct arena *a, const struct plan *p, const struct steps_limits 
 /* Can the head of this lane begin? */
 static bool may_begin(const struct steps *s, const struct step_lane *l)
 {
-	if (l->head == l->ready.n)
+	if (l->head == l->ready.n || (l->sees_fleet && s->new_machines))
 		return false;
 	if (l->creates != SIZE_MAX) {
 		const struct step_provider *p = &s->providers.v[l->creates];
@@ -275,6 +290,7 @@ static size_t skip_behind(struct steps *s, size_t failed)
 			if (y->state != STEP_WAITING)
 				continue;
 			y->state = STEP_SKIPPED;
+			s->new_machines -= makes_new_machine(s, y);
 			n++;
 			VEC_ADD(s->a, &todo.v) = x->next.v[k];
 		}
@@ -292,6 +308,7 @@ size_t steps_end(struct steps *s, size_t i, bool ok)
 	if (l->creates != SIZE_MAX)
 		s->providers.v[l->creates].running--;
 	x->state = ok ? STEP_DONE : STEP_FAILED;
+	s->new_machines -= makes_new_machine(s, x);
 	if (!ok)
 		return skip_behind(s, i);
 	if (--u->left == 0 && u->holds) {

@@ -41,8 +41,9 @@ struct step_pool {
 
 struct step_lane {
 	const char *key;
-	size_t creates; /* of steps.providers */
-	bool rolling;	/* its steps begin to disrupt a node: they need room in may_be_down */
+	size_t creates;	 /* of steps.providers */
+	bool sees_fleet; /* its steps wait until all new machines are there */
+	bool rolling;	 /* its steps begin to disrupt a node: they need room in may_be_down */
 	VEC(size_t) ready;
 	size_t head;
 };
@@ -62,6 +63,7 @@ struct steps {
 	struct map lane_by_key, unit_by_addr, pool_by_name, provider_by_name;
 	size_t nodes; /* machines among the units */
 	size_t next_lane;
+	size_t new_machines; /* not made yet, and not given up */
 	int64_t running;
 };
 
@@ -71,6 +73,9 @@ struct steps_limits {
 	int64_t (*may_be_down)(void *arg, const char *pool);
 	int64_t (*creates)(void *arg, const char *provider);
 	void *arg;
+	/* May a node of the pool be configured only once the addresses of all new machines are
+	 * known? NULL: no. */
+	bool (*sees_fleet)(void *arg, const char *pool);
 };
 
 /* ERR_CONFLICT: the changes wait for each other, or something that is replaced would take more

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/work.h"
 
+#include "engine/world.h"
+
 #include "engine/planner.h"
 
 int work_load(struct work *w, struct err *e)
@@ -57,8 +59,10 @@ int work_settle(struct work *w, const struct journal_row *row, enum journal_outc
 
 	if (journal_settle(w->commit.state, row->seq, &result, e))
 		return -1;
-	if (put)
+	if (put) {
 		map_put(&w->recorded, str_of(put->addr), (void *)put);
+		world_learn(w->en, put);
+	}
 	commit_kick(&w->commit);
 	return 0;
 }

@@ -58,6 +58,17 @@ void world_make(struct engine *en, const struct map *recorded)
 	en->world = (struct run_world){ .groups = groups, .hostvars = hosts };
 }
 
+void world_learn(struct engine *en, const struct state_resource *r)
+{
+	const struct node *n = en->world_made && en->o.fleet
+				       ? map_getc(&en->o.fleet->by_addr, r->addr)
+				       : NULL;
+
+	/* Its place in the map stays: plays that run meanwhile read on. */
+	if (n)
+		value_set((struct value *)en->world.hostvars, n->name, hostvars(en->a, n, r));
+}
+
 const struct value *world_groups_of(struct arena *a, const struct node *n)
 {
 	struct value *l = value_list(a);

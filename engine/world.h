@@ -8,6 +8,8 @@
 /* Groups (pools and "all") and hostvars of the whole fleet, with addresses as recorded in
  * `recorded` (addr -> struct state_resource *). */
 void world_make(struct engine *en, const struct map *recorded);
+/* A machine's address became known or another: later plays see it. */
+void world_learn(struct engine *en, const struct state_resource *r);
 /* First member of what run_opts.arg points to. */
 struct world_host {
 	const struct node *node;

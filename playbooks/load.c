@@ -55,6 +55,7 @@ static void roll_digest(struct loader *l, const char *path, struct str bytes)
 
 	buf_init(&b, 8192);
 	look_for_facts(l, bytes);
+	l->p->uses_hostvars |= str_find(bytes, STR("hostvars")) != SIZE_MAX;
 	sha256_hex(bytes, sum);
 	buf_addf(&b, "%s %s %s", l->p->digest, sum, name ? name + 1 : path);
 	sha256_hex(buf_str(&b), l->p->digest);
@@ -363,6 +364,11 @@ int playbook_of_roles(struct arena *a, const struct obj_list *roles,
 const char *playbook_digest(const struct playbook *p)
 {
 	return p->digest;
+}
+
+bool playbook_uses_hostvars(const struct playbook *p)
+{
+	return p->uses_hostvars;
 }
 
 /* ---- includes by a name that is only known on the way ---- */

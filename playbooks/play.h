@@ -86,6 +86,7 @@ struct playbook {
 	VEC(struct play *) plays;
 	char digest[SHA256_HEX]; /* rolling while loading */
 	bool uses_facts;	 /* something that was read names a fact */
+	bool uses_hostvars;	 /* or what other hosts have */
 	struct map includes;	 /* "step path" -> struct step * */
 };
 

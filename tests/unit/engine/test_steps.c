@@ -10,6 +10,7 @@
 
 struct limits {
 	int64_t down, creates;
+	bool sees_fleet;
 };
 
 static int64_t may_be_down(void *arg, const char *pool unused_arg)
@@ -20,6 +21,11 @@ static int64_t may_be_down(void *arg, const char *pool unused_arg)
 static int64_t creates(void *arg, const char *provider unused_arg)
 {
 	return ((struct limits *)arg)->creates;
+}
+
+static bool sees_fleet(void *arg, const char *pool unused_arg)
+{
+	return ((struct limits *)arg)->sees_fleet;
 }
 
 struct bed {
@@ -60,7 +66,7 @@ static void deleted_after(struct bed *b, struct change *c, size_t first)
 
 static void make(struct bed *b)
 {
-	struct steps_limits l = { may_be_down, creates, &b->l };
+	struct steps_limits l = { may_be_down, creates, &b->l, sees_fleet };
 	struct err e = { 0 };
 
 	assert_int_equal(steps_make(b->a, &b->plan, &l, &b->s, &e), 0);
@@ -210,7 +216,7 @@ static void a_pool_rolls_behind_its_network(void **unused unused_arg)
 static void a_network_that_takes_too_many_along_is_refused(void **unused unused_arg)
 {
 	struct bed b = { .a = arena_new("test"), .l = { .down = 1 } };
-	struct steps_limits l = { may_be_down, creates, &b.l };
+	struct steps_limits l = { may_be_down, creates, &b.l, sees_fleet };
 	struct err e = { 0 };
 	struct change *net = add(&b, CHANGE_REPLACE, "net");
 
@@ -229,10 +235,49 @@ static void a_network_that_takes_too_many_along_is_refused(void **unused unused_
 	arena_free(b.a);
 }
 
+/* A failed create holds nobody up: its address will not come. */
+static void who_sees_the_fleet_waits_for_new_machines(void **unused unused_arg)
+{
+	struct bed b = { .a = arena_new("test"), .l = { .sees_fleet = true } };
+
+	add(&b, CHANGE_CREATE, "n0");
+	add(&b, CHANGE_CREATE, "n1");
+	after(&b, add(&b, CHANGE_CONFIGURE, "n0"), 0);
+	after(&b, add(&b, CHANGE_CONFIGURE, "n1"), 1);
+	make(&b);
+	size_t n0 = expect(&b, "n0", PART_MAKE), n1 = expect(&b, "n1", PART_MAKE);
+	steps_end(&b.s, n0, true);
+	expect_none(&b);
+	assert_int_equal(steps_end(&b.s, n1, false), 1);
+	steps_end(&b.s, expect(&b, "n0", PART_CONFIGURE), true);
+	expect_none(&b);
+	arena_free(b.a);
+}
+
+/* A replaced machine is known by what it had; else a rolling pool would wait for itself. */
+static void replaced_machines_are_not_waited_for(void **unused unused_arg)
+{
+	struct bed b = { .a = arena_new("test"), .l = { .down = 1, .sees_fleet = true } };
+
+	add(&b, CHANGE_REPLACE, "n0")->in_service = true;
+	add(&b, CHANGE_REPLACE, "n1")->in_service = true;
+	after(&b, add(&b, CHANGE_CONFIGURE, "n0"), 0);
+	after(&b, add(&b, CHANGE_CONFIGURE, "n1"), 1);
+	make(&b);
+	for (int k = 0; k < 2; k++) {
+		const char *addr = k ? "n1" : "n0";
+		steps_end(&b.s, expect(&b, addr, PART_UNMAKE), true);
+		steps_end(&b.s, expect(&b, addr, PART_MAKE), true);
+		steps_end(&b.s, expect(&b, addr, PART_CONFIGURE), true);
+	}
+	expect_none(&b);
+	arena_free(b.a);
+}
+
 static void edges_in_a_ring_are_refused(void **unused unused_arg)
 {
 	struct bed b = { .a = arena_new("test") };
-	struct steps_limits l = { may_be_down, creates, &b.l };
+	struct steps_limits l = { may_be_down, creates, &b.l, sees_fleet };
 	struct err e = { 0 };
 
 	after(&b, add(&b, CHANGE_CREATE, "n0"), 1);
@@ -284,6 +329,8 @@ int main(void)
 		cmocka_unit_test(a_pool_rolls),
 		cmocka_unit_test(a_pool_rolls_behind_its_network),
 		cmocka_unit_test(a_network_that_takes_too_many_along_is_refused),
+		cmocka_unit_test(who_sees_the_fleet_waits_for_new_machines),
+		cmocka_unit_test(replaced_machines_are_not_waited_for),
 		cmocka_unit_test(edges_in_a_ring_are_refused),
 		cmocka_unit_test(ten_thousand_nodes_are_linear),
 	};
