@@ -75,6 +75,13 @@ static const char *lock_of(const struct machine *m)
 	return fs_join(m->a, m->dir, SUPERVISOR_LOCK);
 }
 
+/* Its keeper lives and its cable lies in the network that is there now: when a namespace is removed
+ * by hand and made anew, the hosts of the old one run on where nobody reaches them. */
+static bool is_running(const struct machine *m)
+{
+	return keeper_pid(lock_of(m)) && netns_has_link(get(m, "netns"), get(m, "link"));
+}
+
 static int set_status(struct machine *m, const char *status, struct err *e)
 {
 	value_set(m->rec, "status", value_cstr(m->a, status));
@@ -113,7 +120,7 @@ static struct resource_seen *seen_of(const struct machine *m)
 	else if (status_is(m, "deleting"))
 		s->status = "error";
 	else
-		s->status = keeper_pid(lock_of(m)) ? "running" : "stopped";
+		s->status = is_running(m) ? "running" : "stopped";
 	return s;
 }
 
@@ -338,25 +345,6 @@ static int wait_ready(const struct machine *m, pid_t starter, int64_t before, st
 	return 0;
 }
 
-/* Starts it if it is not running, and waits until it answers. */
-static int start(struct machine *m, struct err *e)
-{
-	const char *argv[] = { m->p->self, "internal", "local-host", "--dir", m->dir, NULL };
-	const char *net_dir;
-	struct value *net;
-	pid_t pid = 0;
-	int64_t before = boots(m);
-	if (network_load(m, get(m, "network_id"), &net_dir, &net, e) ||
-	    local_network_up(m->p, net_dir, net, e))
-		return -1;
-	if (keeper_pid(lock_of(m)))
-		return wait_ready(m, 0, 0, e);
-	if (keeper_make(lock_of(m), e) ||
-	    proc_daemon(argv, fs_join(m->a, m->dir, "console.log"), &pid, e))
-		return -1;
-	return wait_ready(m, pid, before, e);
-}
-
 /* The keeper takes the host down with it; what a killed keeper left is found by its control group. */
 static int stop(const struct machine *m, struct err *e)
 {
@@ -373,6 +361,27 @@ static int stop(const struct machine *m, struct err *e)
 	if (cgroup_remove(unit))
 		limits_restore();
 	return 0;
+}
+
+/* Starts it if it is not running, and waits until it answers. */
+static int start(struct machine *m, struct err *e)
+{
+	const char *argv[] = { m->p->self, "internal", "local-host", "--dir", m->dir, NULL };
+	const char *net_dir;
+	struct value *net;
+	pid_t pid = 0;
+	int64_t before = boots(m);
+	if (network_load(m, get(m, "network_id"), &net_dir, &net, e) ||
+	    local_network_up(m->p, net_dir, net, e))
+		return -1;
+	if (is_running(m))
+		return wait_ready(m, 0, 0, e);
+	if (keeper_pid(lock_of(m)) && stop(m, e))
+		return -1;
+	if (keeper_make(lock_of(m), e) ||
+	    proc_daemon(argv, fs_join(m->a, m->dir, "console.log"), &pid, e))
+		return -1;
+	return wait_ready(m, pid, before, e);
 }
 
 static int remove_machine(struct machine *m, struct err *e)
@@ -527,7 +536,7 @@ static int machine_find(struct provider *p, struct arena *a, const char *token,
 static int power_cycle(struct machine *m, struct err *e)
 {
 	int64_t before = boots(m);
-	if (!keeper_signal(lock_of(m), SIGHUP))
+	if (!is_running(m) || !keeper_signal(lock_of(m), SIGHUP))
 		return start(m, e);
 	return wait_ready(m, 0, before, e);
 }

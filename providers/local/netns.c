@@ -8,7 +8,10 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <sched.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -80,18 +83,6 @@ int netns_ip(const char *name, const char *lines, struct err *e)
 	return rc;
 }
 
-bool netns_has_link(const char *name, const char *link)
-{
-	struct arena *a = arena_new("ip");
-	struct proc_result r;
-	struct proc_opts o = { .timeout_ms = 20000 };
-	struct err ignored = { 0 };
-	const char *argv[] = { "ip", "-n", name, "link", "show", "dev", link, NULL };
-	bool yes = proc_run(a, argv, &o, &r, &ignored) == 0 && r.status == 0;
-	arena_free(a);
-	return yes;
-}
-
 /* The namespace belongs to the thread, and nothing can run between the two setns: there is no wait
  * in here. */
 int netns_socket(const char *path, int type, int *fd, struct err *e)
@@ -110,6 +101,22 @@ int netns_socket(const char *path, int type, int *fd, struct err *e)
 		bug("cannot return to the own network namespace");
 	errno = why;
 	return *fd < 0 ? err_sys(e, "socket in %s", path) : 0;
+}
+
+/* Asked of a socket that lives there: every look at the fleet asks this of every host. */
+bool netns_has_link(const char *name, const char *link)
+{
+	struct arena *a = arena_new("link");
+	struct ifreq req = { 0 };
+	struct err ignored = { 0 };
+	scoped(close_fd) int fd = -1;
+	bool yes = false;
+
+	snprintf(req.ifr_name, sizeof req.ifr_name, "%s", link);
+	if (netns_socket(netns_path(a, name), SOCK_DGRAM, &fd, &ignored) == 0)
+		yes = ioctl(fd, SIOCGIFINDEX, &req) == 0;
+	arena_free(a);
+	return yes;
 }
 
 static bool banner_arrives(int fd, const char *banner, struct deadline d)

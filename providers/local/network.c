@@ -115,8 +115,10 @@ static int bring_up(struct provider *p, struct arena *a, const char *dir, const 
 	const char *netns = rec_str(a, rec, "netns");
 	if (netns_add(netns, e))
 		return -1;
+	/* A proxy that lives yet listens in the namespace of before. */
 	if (!netns_has_link(netns, "br0") &&
-	    netns_ip(netns, "link add br0 type bridge forward_delay 0\n", e))
+	    (keeper_stop(fs_join(a, dir, PROXY_LOCK), STOP_MS, e) ||
+	     netns_ip(netns, "link add br0 type bridge forward_delay 0\n", e)))
 		return -1;
 	if (netns_ip(netns,
 		     arena_printf(a,
