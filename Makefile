@@ -49,7 +49,7 @@ libs_upto = $(foreach r,$(call reverse,$(call upto,$(1),$(ROOMS))),$(BUILD)/lib$
 
 # ---- flags -----------------------------------------------------------------------------------
 
-PKGS := libssh2 libcurl yaml-0.1 openssl sqlite3 libgit2 jansson libxml-2.0 libpcre2-8
+PKGS := libssh2 yaml-0.1 openssl sqlite3 jansson libpcre2-8
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 

@@ -38,7 +38,7 @@ static const struct field ssh_fields[] = {
 	FIELD(spec_ssh, config, F_PATH, 0, NULL, "none",
 	      "ssh_config file, or none to use this spec only"),
 	FIELD(spec_ssh, known_hosts, F_PATH, 0, NULL, NULL, "file with the hosts' keys"),
-	FIELD(spec_ssh, host_key_checking, F_ENUM, 0, "yes", "yes|accept-new|no",
+	FIELD(spec_ssh, host_key_checking, F_ENUM, 0, "strict", "strict|accept-new|off",
 	      "what to do about a host whose key is not known; yes and no need quotes"),
 	FIELD(spec_ssh, become, F_BOOL, 0, NULL, NULL,
 	      "become another user with sudo; defaults to true unless user is root"),

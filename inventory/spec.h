@@ -31,7 +31,7 @@ struct spec_ssh {
 	struct str jump;   /* "user@host:port" or an ssh_config alias; several with commas */
 	struct str config; /* ssh_config file; "none": only the spec */
 	struct str known_hosts;
-	int64_t host_key_checking; /* enum ssh_strict's order: "yes|accept-new|no" */
+	int64_t host_key_checking; /* enum ssh_strict's order: "strict|accept-new|off" */
 	bool become;		   /* default: true unless user is root */
 	struct str become_user;
 	struct str become_password; /* secret; an expression such as {{ secret('env:SUDO') }} */
