@@ -10,7 +10,7 @@ pools: {n: {provider: local, count: 2, image: debian-12}}
 YAML
 run apply --yes
 is "two hosts" 0 "$status"
-run exec n -- 'echo kept >/root/kept'
+run exec n -- 'echo kept >/srv/kept'
 run state show local.network.default
 netns=$(printf '%s\n' "$out" | sed -n 's/^  netns: .*\///p')
 ip netns del "$netns"
@@ -22,7 +22,7 @@ run apply --yes
 is "one apply mends it" 0 "$status"
 run plan --detailed-exitcode
 is "nothing is left to do" 0 "$status"
-run exec n -- cat /root/kept
+run exec n -- cat /srv/kept
 has "both answer, with their disks" "$out" "== n-[0-1] (2)
 kept"
 run exec n-0 -- 'bash -c "exec 3<>/dev/tcp/10.77.0.1/3142"'
