@@ -165,54 +165,6 @@ static const struct value *f_from_json(struct call *c)
 	return json_parse(c->a, "from_json", c->self->s, &v, c->e) < 0 ? NULL : v;
 }
 
-/* Keys in order, as PyYAML writes them. */
-static struct value *sorted_copy(struct arena *a, const struct value *v)
-{
-	struct value *out;
-
-	if (v->kind == V_LIST) {
-		out = value_list(a);
-		for (size_t i = 0; i < v->list.n; i++)
-			value_add(a, out, sorted_copy(a, v->list.v[i]));
-		return out;
-	}
-	if (v->kind == V_MAP) {
-		const struct map_entry **e = entries(a, v, true);
-		out = value_map(a);
-		for (size_t i = 0; i < v->map.n; i++)
-			value_sets(out, e[i]->key, sorted_copy(a, e[i]->val));
-		return out;
-	}
-	out = value_copy(a, v);
-	out->secret = false; /* the text that is made of it will be */
-	return out;
-}
-
-static const struct value *as_yaml(struct call *c, int64_t indent)
-{
-	scoped(buf_wipe) struct buf b = { 0 };
-
-	if (indent < 1 || indent > 16)
-		return call_fault(c, "indent must be 1 to 16");
-	buf_init(&b, OPS_MAX_TEXT);
-	yaml_write(&b, sorted_copy(c->a, c->self), (unsigned)indent);
-	return buf_check(&b, c->e) < 0 ? NULL : value_str(c->a, buf_str(&b));
-}
-
-static const struct value *f_to_yaml(struct call *c)
-{
-	int64_t indent;
-
-	return call_int(c, 0, 2, &indent) < 0 ? NULL : as_yaml(c, indent);
-}
-
-static const struct value *f_to_nice_yaml(struct call *c)
-{
-	int64_t indent;
-
-	return call_int(c, 0, 4, &indent) < 0 ? NULL : as_yaml(c, indent);
-}
-
 static const struct value *f_from_yaml(struct call *c)
 {
 	struct err_list errs = { 0 };
@@ -287,8 +239,6 @@ const struct callable filters_data[] = {
 	{ "tojson", f_to_json, "indent,sort_keys,ensure_ascii", 0 },
 	{ "to_nice_json", f_to_nice_json, "indent,sort_keys,ensure_ascii", 0 },
 	{ "from_json", f_from_json, "", 0 },
-	{ "to_yaml", f_to_yaml, "indent", 0 },
-	{ "to_nice_yaml", f_to_nice_yaml, "indent", 0 },
 	{ "from_yaml", f_from_yaml, "", 0 },
 	{ "b64encode", f_b64encode, "", 0 },
 	{ "b64decode", f_b64decode, "", 0 },
