@@ -4,8 +4,8 @@
  * aes-ctr, aes-cbc) or PEM.
  *
  * Refused with the remedy: security keys (sk-...), dsa, OpenSSH files encrypted with gcm or
- * chacha20, our own files that others can read. Opened keys are kept for the process (a passphrase costs 0.2 s of CPU, and a fleet
- * shares one key); ssh_keys_forget wipes them. For net/ only.
+ * chacha20, our own files that others can read. Opened keys are kept for the process (a passphrase
+ * costs 0.2 s of CPU, and a fleet shares one key); ssh_keys_forget wipes them. For net/ only.
  */
 #ifndef MUSTER_NET_KEYFILE_H
 #define MUSTER_NET_KEYFILE_H
