@@ -71,7 +71,7 @@ run apply p
 is "a saved plan is applied without asking" 0 "$status"
 run apply p
 is "and only once" 1 "$status"
-has "it says why" "$err" "stale"
+has "it says why" "$err" "another run changed the state"
 spec 1 debian-13 large
 run plan
 has "fewer nodes" "$out" "4 to destroy"
