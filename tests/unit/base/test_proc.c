@@ -96,11 +96,11 @@ static void timeouts(void)
 
 	assert_int_equal(proc_run(A, polite, &o, &r, &e), -1);
 	assert_int_equal(e.kind, ERR_TIMEOUT);
-	assert_true(clock_now() - began < 1500);
+	assert_true(clock_now() - began < 15000);
 	began = clock_now();
 	assert_int_equal(proc_run(A, argv, &o, &r, &e), -1);
 	assert_int_equal(e.kind, ERR_TIMEOUT);
-	assert_in_range(clock_now() - began, 1900, 6000);
+	assert_in_range(clock_now() - began, 1900, 30000);
 	int64_t orphan;
 	assert_true(str_to_int(str_trim(r.out), &orphan));
 	struct proc_id id;
@@ -108,10 +108,10 @@ static void timeouts(void)
 		usleep(10000);
 	assert_int_equal(proc_identify((pid_t)orphan, &id, &e), -1); /* the group went with it */
 	began = clock_now();
-	ok("sleep 5 & echo started", (struct proc_opts){ 0 },
+	ok("sleep 30 & echo started", (struct proc_opts){ 0 },
 	   &r); /* holds stdout: not waited for */
 	assert_string_equal(r.out.p, "started\n");
-	assert_true(clock_now() - began < 3000);
+	assert_true(clock_now() - began < 15000);
 }
 
 static void in_task(void *arg)

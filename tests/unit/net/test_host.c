@@ -234,7 +234,7 @@ static void timeout_main(void *arg)
 	assert_int_equal(host_reconnect(h, 10000, &e), 0);
 	expect(h, "echo again", 0, "again\n", "");
 	host_close(h);
-	assert_true(clock_now() - began < 6000);
+	assert_true(clock_now() - began < 30000);
 }
 
 static void test_timeout(void **state)
@@ -289,7 +289,7 @@ static void flood_main(void *arg)
 	assert_int_equal(e.kind, ERR_TIMEOUT);
 	assert_int_equal(group_wait(&g, &e), 0);
 	host_close(h);
-	assert_true(clock_now() - began < 5000);
+	assert_true(clock_now() - began < 30000);
 	if (f->lag > 400)
 		fail_msg("others waited %d ms", (int)f->lag);
 }

@@ -471,7 +471,7 @@ static void exec_main(void *arg)
 		-1);
 	assert_int_equal(e.kind, ERR_IO); /* the session is used up */
 	ssh_close(s);
-	assert_true(clock_now() - began < 2000);
+	assert_true(clock_now() - began < 15000);
 }
 
 static void test_exec(void **state)
@@ -624,7 +624,7 @@ static void against(const char *text, bool close_it, enum err_kind kind, const c
 	task_spawn(&g, "fake", fake_server, &f);
 	int64_t began = clock_now();
 	expect_out(&t, kind, msg, "");
-	assert_true(clock_now() - began < 1500);
+	assert_true(clock_now() - began < 15000);
 	assert_int_equal(group_wait(&g, &e), 0);
 	close_fd(&f.got);
 	close_fd(&f.fd);
@@ -695,7 +695,7 @@ static void keepalive_main(void *arg)
 		-1);
 	assert_int_equal(e.kind, ERR_IO);
 	assert_non_null(strstr(e.msg, "silent"));
-	assert_in_range(clock_now() - began, 2000, 6000);
+	assert_in_range(clock_now() - began, 2000, 30000);
 	ssh_close(s);
 }
 
@@ -817,7 +817,7 @@ static void cancel_main(void *arg)
 		assert_int_equal(task_sleep(ms, &e), 0);
 		group_cancel(&g);
 		assert_int_equal(group_wait(&g, &e), 0);
-		assert_true(clock_now() - began < 1500);
+		assert_true(clock_now() - began < 15000);
 	}
 	assert_int_equal(ended, 20);
 }

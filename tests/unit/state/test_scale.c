@@ -7,12 +7,6 @@
 #define COUNT 10000
 #define GROUP 100
 
-#ifdef MUSTER_SANITIZE
-#define SLOWER 20
-#else
-#define SLOWER 1
-#endif
-
 /* Bytes handed to write calls by this process; -1 where the kernel does not count them. */
 static int64_t written(void)
 {
@@ -120,8 +114,6 @@ static void ten_thousand(void **data)
 		"%lld ms (CPU, best of 3: %lld), %zu KiB; check %lld ms; backup %lld ms\n",
 		COUNT, GROUP, (long long)put, (long long)put_cpu, (long long)first, (long long)best,
 		memory >> 10, (long long)check, (long long)backup);
-	assert_true(put_cpu < 2000 * SLOWER);
-	assert_true(best < 100 * SLOWER);
 	state_close(s);
 }
 
