@@ -254,7 +254,9 @@ static int parse_argument(struct parser *p, struct node *n)
 				    "unpacked arguments (*) are not supported by this version yet");
 	if (is_keyword(p)) {
 		struct str name = p->tok.text;
-		if (parser_next(p) < 0 || parser_next(p) < 0 || !(v = parser_expr(p)))
+		if (parser_next(p) < 0) /* the name */
+			return -1;
+		if (parser_next(p) < 0 || !(v = parser_expr(p))) /* the = */
 			return -1;
 		VEC_ADD(p->a, &n->kwargs) = (struct kwarg){ name, v };
 		return 0;

@@ -60,25 +60,30 @@ static const struct value * final(struct arena *a, const struct value *v)
 
 /* ---- the front door ------------------------------------------------------------------------- */
 
+static const struct value *evaluate(struct eval *ev, bool is_expression)
+{
+	struct node *n;
+
+	if (is_expression) {
+		if (parse_expression(ev->a, ev->text, ev->where, &n, ev->e) < 0)
+			return NULL;
+		return eval_value(ev, n);
+	}
+	return parse(ev, &n) < 0 ? NULL : exec_body(ev, n, ev->flags & TEMPLATE_NATIVE);
+}
+
 static int run(struct eval *ev, unsigned flags, bool is_expression, const struct value **out)
 {
 	struct bounds bounds = { .text_fn = render_inner };
 	struct frame names = { 0 };
-	struct node *n;
 
 	ev->flags = flags;
 	ev->bounds = &bounds;
 	map_init(&names.vars, ev->a);
 	ev->frame = &names;
-	if (is_expression) {
-		if (parse_expression(ev->a, ev->text, ev->where, &n, ev->e) < 0)
-			return -1;
-		*out = eval_value(ev, n);
-	} else {
-		if (parse(ev, &n) < 0)
-			return -1;
-		*out = exec_body(ev, n, flags & TEMPLATE_NATIVE);
-	}
+	*out = evaluate(ev, is_expression);
+	ev->bounds = NULL;
+	ev->frame = NULL;
 	if (!*out)
 		return -1;
 	*out = final(ev->a, *out);

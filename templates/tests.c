@@ -188,21 +188,21 @@ static const struct value *result_flag(struct call *c, const char *key, bool *fl
 
 static const struct value *t_failed(struct call *c)
 {
-	bool f;
+	bool f = false;
 
 	return result_flag(c, "failed", &f) ? answer(c, f) : NULL;
 }
 
 static const struct value *t_succeeded(struct call *c)
 {
-	bool f;
+	bool f = false;
 
 	return result_flag(c, "failed", &f) ? answer(c, !f) : NULL;
 }
 
 static const struct value *t_changed(struct call *c)
 {
-	bool f;
+	bool f = false;
 	const struct value *results;
 
 	if (!result_flag(c, "changed", &f))
@@ -218,21 +218,21 @@ static const struct value *t_changed(struct call *c)
 
 static const struct value *t_skipped(struct call *c)
 {
-	bool f;
+	bool f = false;
 
 	return result_flag(c, "skipped", &f) ? answer(c, f) : NULL;
 }
 
 static const struct value *t_unreachable(struct call *c)
 {
-	bool f;
+	bool f = false;
 
 	return result_flag(c, "unreachable", &f) ? answer(c, f) : NULL;
 }
 
 static const struct value *t_reachable(struct call *c)
 {
-	bool f;
+	bool f = false;
 
 	return result_flag(c, "unreachable", &f) ? answer(c, !f) : NULL;
 }
