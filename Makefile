@@ -254,7 +254,7 @@ check:
 check-all:
 	+@MAKE='$(MAKE)' BUILD='$(ROOT_BUILD)' sh tools/check check-all
 bench: all
-	@TEST_BUILD='$(abspath $(BUILD))' MUSTER='$(abspath $(MUSTER))' sh tests/bench/run
+	@TEST_BUILD='$(abspath $(BUILD))' MUSTER='$(abspath $(MUSTER))' bash tests/bench/run
 demo:
 	+@MAKE='$(MAKE)' BUILD='$(BUILD)' sh tools/demo
 

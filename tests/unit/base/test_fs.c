@@ -179,7 +179,7 @@ static int remove_over_a_mount(void)
 	struct err e;
 
 	if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0 ||
-	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0 ||
 	    mount("none", in("t/mnt"), "tmpfs", 0, NULL) != 0)
 		return 77;
 	if (mkdir(in("t/mnt/keep"), 0755) != 0)
