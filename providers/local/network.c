@@ -272,7 +272,8 @@ static int tear_down(struct provider *p, struct arena *a, const char *id, struct
 static int network_destroy(struct provider *p, const char *id, struct err *e)
 {
 	struct arena *a = arena_new("network destroy");
-	int rc = tear_down(p, a, id, e);
+	/* A network goes after its hosts: nobody is removing one any more. */
+	int rc = tear_down(p, a, id, e) || record_sweep(a, p->root, "host", e) ? -1 : 0;
 	arena_free(a);
 	return rc;
 }

@@ -156,3 +156,23 @@ int record_remove(const char *dir, struct err *e)
 	arena_free(a);
 	return rc;
 }
+
+int record_sweep(struct arena *a, const char *root, const char *kind, struct err *e)
+{
+	struct fs_names names = { 0 };
+	const char *parent = fs_join(a, root, kind);
+
+	if (!fs_is_dir(parent))
+		return 0;
+	if (fs_list(a, parent, &names, e))
+		return -1;
+	for (size_t i = 0; i < names.names.n; i++) {
+		const char *name = names.names.v[i];
+		if (str_starts(str_of(name), DEAD_PREFIX) &&
+		    record_remove_tree(fs_join(a, parent, name), e))
+			return -1;
+	}
+	(void)rmdir(parent);
+	(void)rmdir(root);
+	return 0;
+}

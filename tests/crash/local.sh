@@ -94,7 +94,7 @@ left() { # what bears the cluster's name: processes, mounts, namespaces
 	printf '%s\n' "$cluster" >name # in a file, or the search would find itself
 	grep -laF -f name /proc/[0-9]*/cmdline 2>/dev/null
 	grep -F -f name /proc/self/mounts
-	for f in /run/netns/*"$cluster"*; do
+	for f in /run/netns/*"$cluster"* /var/lib/muster/local/"$cluster"-*; do
 		[ -e "$f" ] && echo "$f"
 	done
 }
