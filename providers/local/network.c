@@ -272,8 +272,7 @@ static int tear_down(struct provider *p, struct arena *a, const char *id, struct
 static int network_destroy(struct provider *p, const char *id, struct err *e)
 {
 	struct arena *a = arena_new("network destroy");
-	/* A network goes after its hosts: nobody is removing one any more. */
-	int rc = tear_down(p, a, id, e) || record_sweep(a, p->root, "host", e) ? -1 : 0;
+	int rc = tear_down(p, a, id, e) || record_sweep(a, p->root, e) ? -1 : 0;
 	arena_free(a);
 	return rc;
 }

@@ -157,22 +157,25 @@ int record_remove(const char *dir, struct err *e)
 	return rc;
 }
 
-int record_sweep(struct arena *a, const char *root, const char *kind, struct err *e)
+static int count_recorded(struct arena *a, const char *root, size_t *n, struct err *e)
 {
-	struct fs_names names = { 0 };
-	const char *parent = fs_join(a, root, kind);
+	static const char *const kinds[] = { "host", "net" };
+	struct value *recs;
 
-	if (!fs_is_dir(parent))
-		return 0;
-	if (fs_list(a, parent, &names, e))
-		return -1;
-	for (size_t i = 0; i < names.names.n; i++) {
-		const char *name = names.names.v[i];
-		if (str_starts(str_of(name), DEAD_PREFIX) &&
-		    record_remove_tree(fs_join(a, parent, name), e))
+	*n = 0;
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		if (record_list(a, root, kinds[i], &recs, e))
 			return -1;
+		*n += recs->list.n;
 	}
-	(void)rmdir(parent);
-	(void)rmdir(root);
 	return 0;
+}
+
+int record_sweep(struct arena *a, const char *root, struct err *e)
+{
+	size_t n;
+
+	if (count_recorded(a, root, &n, e))
+		return -1;
+	return n ? 0 : record_remove_tree(root, e);
 }

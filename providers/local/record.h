@@ -26,8 +26,9 @@ must_check int record_list(struct arena *a, const char *root, const char *kind, 
 /* Moves the folder out of sight at once (so that a half-removed one is never seen), then removes
  * it. */
 must_check int record_remove(const char *dir, struct err *e);
-/* Finishes removals of this kind that a kill cut short. Not while others remove some. */
-must_check int record_sweep(struct arena *a, const char *root, const char *kind, struct err *e);
+/* Once no record of any kind is left: removes what kills have left under root (a removal cut short,
+ * a folder that never got its record). */
+must_check int record_sweep(struct arena *a, const char *root, struct err *e);
 /* Removes a tree of any size on a pool thread, while the task waits. */
 must_check int record_remove_tree(const char *path, struct err *e);
 /* A short blocking call on a pool thread; not given up on, so arg may be on the stack. */

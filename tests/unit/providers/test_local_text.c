@@ -310,6 +310,29 @@ static void records_come_back(void **state unused_arg)
 	arena_free(a);
 }
 
+/* What kills leave goes with the last record, and not before. */
+static void sweeps_leftovers(void **state unused_arg)
+{
+	static const char *const left[] = { "host/.dead-h-1", "host/no-record", "net/.dead-n" };
+	struct arena *a = arena_new("test");
+	char dir[] = "/tmp/muster-record-XXXXXX";
+	struct err e = { 0 };
+	assert_non_null(mkdtemp(dir));
+	const char *root = fs_join(a, dir, "cluster");
+	const char *net = record_dir(a, root, "net", "default-abcdefgh");
+	assert_int_equal(record_sweep(a, root, &e), 0); /* nothing was ever made */
+	assert_int_equal(record_write(net, value_map(a), &e), 0);
+	for (size_t i = 0; i < ARRAY_LEN(left); i++)
+		assert_int_equal(fs_mkdirs(fs_join(a, root, left[i]), 0700, &e), 0);
+	assert_int_equal(record_sweep(a, root, &e), 0);
+	assert_true(fs_exists(fs_join(a, root, left[0]))); /* others may be at work */
+	assert_int_equal(record_remove(net, &e), 0);
+	assert_int_equal(record_sweep(a, root, &e), 0);
+	assert_false(fs_exists(root));
+	assert_int_equal(fs_remove_tree(dir, &e), 0);
+	arena_free(a);
+}
+
 static void names_images(void **state unused_arg)
 {
 	assert_string_equal(image_suite(STR("debian-12")), "bookworm");
@@ -326,7 +349,7 @@ int main(void)
 		cmocka_unit_test(rewrites_requests), cmocka_unit_test(knows_what_is_public),
 		cmocka_unit_test(follows_rules),     cmocka_unit_test(parses_ranges),
 		cmocka_unit_test(ids_stay_inside),   cmocka_unit_test(records_come_back),
-		cmocka_unit_test(names_images),
+		cmocka_unit_test(sweeps_leftovers),  cmocka_unit_test(names_images),
 	};
 	return cmocka_run_group_tests_name("local text", tests, NULL, NULL);
 }
