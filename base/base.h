@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/err.h"
+#include "base/fault.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/json.h"

@@ -8,7 +8,6 @@
 #include "engine/apply.h"
 
 #include "engine/configure.h"
-#include "engine/fault.h"
 #include "engine/make.h"
 #include "engine/pool_config.h"
 #include "engine/steps.h"
@@ -231,6 +230,6 @@ int apply_walk(struct work *w, const struct plan *p, struct err *e)
 		*e = w->commit.err;
 		return -1;
 	}
-	fault_point("apply.walked");
+	fault_point("apply", "walked");
 	return rc;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/configure.h"
 
-#include "engine/fault.h"
 #include "engine/probe.h"
 #include "engine/world.h"
 
@@ -81,7 +80,7 @@ static int run_playbooks(struct configuration *c, struct host *conn, struct err 
 			return err_set(e, ERR_IO, "the connection was lost");
 		if (r.failed)
 			return failed_task(&r, e);
-		fault_point("configure.playbook");
+		fault_point("configure", "playbook");
 	}
 	return 0;
 }
@@ -161,13 +160,11 @@ int configure_node(struct work *w, struct arena *a, const struct change *ch, str
 	row.token = c.old->token;
 	if (work_intent(w, &row, e))
 		return -1;
-	fault_point("configure.intent");
 	if (connect_and_run(&c, e)) {
 		err_on(e, ch->addr, n->name);
 		if (settle_failure(&c, &row, e, &journal))
 			*e = journal;
 		return -1;
 	}
-	fault_point("configure.done");
 	return settle_success(&c, &row, e);
 }

@@ -42,6 +42,8 @@ void engine_close(struct engine *en)
 {
 	if (!en)
 		return;
+	if (fault_mode == FAULT_COUNTING)
+		log_info("%llu fault points were passed", (unsigned long long)fault_passes());
 	for (size_t i = 0; i < en->providers.n; i++) {
 		struct engine_provider *p = en->providers.e[i].val;
 		if (p->p && p->type->close)

@@ -153,10 +153,18 @@ must_check int plan_apply(struct engine *en, struct arena *a, const struct plan 
 			  const char *command, struct apply_result *out, struct err *e);
 
 /* ---- the rest ---- */
+/* What became of a step that a killed run left unfinished. */
 struct settled {
-	const char *addr, *action, *decision; /* "the machine was made: recorded", "never happened:
-						 dropped", "still unknown: ..." */
-	bool open;			      /* could not be settled */
+	const char *addr, *action, *run, *provider;
+	/* "recorded", "tainted", "dropped", "gone", "interrupted", "unknown" */
+	const char *outcome;
+	const char *decision, *reason; /* "made: recorded as vm-7", "the provider has an object with
+					  its token" */
+	const char *id;		       /* the object's, NULL: none, or not known */
+	int64_t since_ms;	       /* when the step began */
+	/* unknown: it may still appear until then; 0: no such time */
+	int64_t until_ms;
+	bool open; /* could not be settled */
 };
 struct recover_report {
 	VEC(struct settled *) v;
@@ -164,14 +172,26 @@ struct recover_report {
 must_check int engine_recover(struct engine *en, struct arena *a, struct recover_report *out,
 			      struct err *e);
 
+/* An object that bears our mark and that no record knows. */
 struct orphan {
-	const char *provider, *kind, *id, *name, *addr;
+	const char *provider, *kind, *id;
+	const char *name, *addr; /* as the provider keeps them, or NULL */
+	const char *quota;	 /* what it uses up ("machines"); NULL: nothing that is counted */
+	int scarcity;		 /* of that, as in struct resource_type */
+	int64_t created_ms;	 /* 0: the provider doesn't tell */
+	const char *owner; /* an unfinished step may own it: "create node.web[0] of run 01..."; it
+			      is never deleted; NULL: none */
+	bool deleted;	   /* and a list after that shows it no more */
+	struct err err;	   /* it was to be deleted, and is still there: why */
 };
 struct gc_report {
-	VEC(struct orphan *) v;
+	VEC(struct orphan *) v; /* what is scarce first */
+	size_t deleted, failed;
 };
-/* Objects that bear our mark and no state knows. Deletes those whose id is in `delete_ids` ("*":
- * all), NULL: only lists. */
+/* delete_ids NULL: only lists. Else deletes those of its ids (as shown, or PROVIDER.KIND.ID where
+ * one id is two objects'; "*": all that no unfinished step owns). An id that is no leftover, or is
+ * owned: ERR_NOT_FOUND or ERR_CONFLICT, and nothing is deleted. What can't be deleted is in the
+ * report, and stays an open item of the journal. */
 must_check int engine_gc(struct engine *en, struct arena *a, const char *const *delete_ids,
 			 struct gc_report *out, struct err *e);
 
@@ -184,7 +204,8 @@ bool engine_play_matches(const struct node *n, const char *pattern);
 
 struct node_status {
 	const char *name, *addr, *pool, *provider,
-		*state; /* "ready", "creating", "tainted", "missing", "not created", "stopped" */
+		*state; /* "ready", "creating", "deleting", "tainted", "missing", "not created",
+			   "stopped" */
 	const char *address, *id;
 	int64_t updated_ms;
 };

@@ -1,22 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects that bear the cluster's mark and that no record and no open intent knows: left by a state
- * that was lost or repaired by hand. Each deletion is journalled like any other.
+ * Objects that bear the cluster's mark and that no record knows: left by a state that was lost or
+ * repaired by hand. Only what was named is deleted, never what an unfinished step may own, each
+ * deletion is journalled like any other, and none is believed before a list shows it.
  */
 #include "engine/beat.h"
 #include "engine/fan.h"
 #include "engine/make.h"
 #include "engine/observe.h"
+#include "engine/retry.h"
 
-#define GC_WORKERS 16
+#include <stdlib.h>
+
+#define GC_WORKERS	    16
+#define READ_BACK_BUDGET_MS 60000
+
+/* One that is to go, and its intent. */
+struct doomed {
+	struct orphan *o;
+	struct served at;
+	struct journal_row row;
+	bool begun; /* the intent is written */
+};
 
 struct gc {
 	struct work w;
 	struct observation obs;
-	struct map known_ids, known_tokens; /* "provider kind id" */
+	struct journal_rows open;
+	struct map known_ids; /* "provider kind id" */
+	struct map tokens;    /* of recorded objects */
 	struct gc_report *out;
-	VEC(struct orphan *) doomed;
-	struct err failed;
+	VEC(struct doomed *) doomed;
+	struct err fatal;
 };
 
 static struct str id_key(struct arena *a, const char *provider, const char *kind, const char *id)
@@ -24,16 +39,23 @@ static struct str id_key(struct arena *a, const char *provider, const char *kind
 	return str_of(arena_printf(a, "%s %s %s", provider, kind, id));
 }
 
+/* An orphan's own address may be that of a recorded object by now, so its deletion has one that no
+ * record has. */
+static const char *orphan_addr(struct arena *a, const struct orphan *o)
+{
+	return arena_printf(a, "%s.%s.%s", o->provider, o->kind, o->id);
+}
+
+/* ---- finding ---- */
+
 static int need_all(struct gc *g, struct err *e)
 {
 	struct engine *en = g->w.en;
-	struct state_resources rows;
 
-	if (context_resources(en, g->w.a, &rows, e))
-		return -1;
-	for (size_t i = 0; i < rows.v.n; i++) {
+	for (size_t i = 0; i < g->w.recorded.n; i++) {
+		const struct state_resource *r = g->w.recorded.e[i].val;
 		struct engine_provider *ep;
-		if (context_provider(en, rows.v.v[i]->provider, &ep, e))
+		if (context_provider(en, r->provider, &ep, e))
 			return -1;
 	}
 	for (size_t i = 0; i < en->providers.n; i++) {
@@ -49,160 +71,387 @@ static int need_all(struct gc *g, struct err *e)
 static int know(struct gc *g, struct err *e)
 {
 	struct arena *a = g->w.a;
-	struct journal_rows open;
+	struct state_resources rows;
 
+	map_init(&g->w.recorded, a);
+	map_init(&g->w.open, a);
 	map_init(&g->known_ids, a);
-	map_init(&g->known_tokens, a);
-	for (size_t i = 0; i < g->w.recorded.n; i++) {
-		const struct state_resource *r = g->w.recorded.e[i].val;
-		if (r->id)
-			map_put(&g->known_ids, id_key(a, r->provider, r->kind, r->id), g);
-		if (r->token)
-			map_put(&g->known_tokens, str_of(r->token), g);
-	}
-	if (context_intents(g->w.en, a, &open, e))
+	map_init(&g->tokens, a);
+	if (context_resources(g->w.en, a, &rows, e) || context_intents(g->w.en, a, &g->open, e))
 		return -1;
-	for (size_t i = 0; i < open.v.n; i++)
-		if (open.v.v[i]->token)
-			map_put(&g->known_tokens, str_of(open.v.v[i]->token), g);
+	for (size_t i = 0; i < rows.v.n; i++) {
+		struct state_resource *r = rows.v.v[i];
+		map_put(&g->w.recorded, str_of(r->addr), r);
+		if (r->id)
+			map_put(&g->known_ids, id_key(a, r->provider, r->kind, r->id), r);
+		if (r->token)
+			map_put(&g->tokens, str_of(r->token), r);
+	}
 	return 0;
 }
 
-static void collect(struct gc *g)
+/* The create that may have made it: by its token, or, where the provider keeps none, by address or
+ * name. */
+static const struct journal_row *owner_of(const struct gc *g, const struct seen_list *l,
+					  const struct resource_seen *s)
 {
-	struct arena *a = g->w.a;
+	for (size_t i = 0; i < g->open.v.n; i++) {
+		const struct journal_row *row = g->open.v.v[i];
+		if (strcmp(row->action, "create") != 0 || !row->token || !row->provider ||
+		    strcmp(row->provider, l->provider) != 0 || strcmp(row->kind, l->kind) != 0)
+			continue;
+		struct str name = value_get_str(row->want, "name", NULL);
+		bool same = s->token  ? strcmp(row->token, s->token) == 0
+			    : s->addr ? strcmp(row->addr, s->addr) == 0
+				      : s->name && name.p && str_eqc(name, s->name);
+		if (same)
+			return row;
+	}
+	return NULL;
+}
 
+static bool is_known(const struct gc *g, const struct seen_list *l, const struct resource_seen *s)
+{
+	return map_get(&g->known_ids, id_key(g->w.a, l->provider, l->kind, s->id)) ||
+	       (s->token && map_getc(&g->tokens, s->token));
+}
+
+static void add_orphan(struct gc *g, const struct seen_list *l, const struct resource_seen *s)
+{
+	struct orphan *o = arena_obj(g->w.a, struct orphan);
+	const struct journal_row *owner = owner_of(g, l, s);
+
+	*o = (struct orphan){
+		.provider = l->provider,
+		.kind = l->kind,
+		.id = s->id,
+		.name = s->name,
+		.addr = s->addr,
+		.quota = l->type->quota,
+		.scarcity = l->type->scarcity,
+		.created_ms = s->created_ms,
+	};
+	if (owner)
+		o->owner = arena_printf(g->w.a, "create %s of run %s", owner->addr, owner->run);
+	VEC_ADD(g->w.a, &g->out->v) = o;
+}
+
+/* What uses up a quota first: that is what blocks the next machine. Then as the ids were given. */
+static int by_scarcity(const void *x, const void *y)
+{
+	const struct orphan *a = *(struct orphan *const *)x, *b = *(struct orphan *const *)y;
+	int rc = b->scarcity - a->scarcity;
+
+	if (!rc)
+		rc = strcmp(a->provider, b->provider);
+	if (!rc)
+		rc = strcmp(a->kind, b->kind);
+	if (!rc && strlen(a->id) != strlen(b->id))
+		rc = strlen(a->id) < strlen(b->id) ? -1 : 1;
+	return rc ? rc : strcmp(a->id, b->id);
+}
+
+static int find_orphans(struct gc *g, struct err *e)
+{
+	*g->out = (struct gc_report){ 0 };
+	g->obs = (struct observation){ 0 };
+	/* Listed before the record is read again: an object that another run makes and records in
+	 * between is known by the time it is judged. */
+	if (know(g, e) || need_all(g, e) || know(g, e))
+		return -1;
 	for (size_t i = 0; i < g->obs.lists.n; i++) {
 		const struct seen_list *l = g->obs.lists.v[i];
-		for (size_t k = 0; k < l->seen.v.n; k++) {
-			const struct resource_seen *s = l->seen.v.v[k];
-			if (!s->id ||
-			    map_get(&g->known_ids, id_key(a, l->provider, l->kind, s->id)))
-				continue;
-			if (s->token && map_getc(&g->known_tokens, s->token))
-				continue;
-			struct orphan *o = arena_obj(a, struct orphan);
-			*o = (struct orphan){ l->provider, l->kind, s->id, s->name, s->addr };
-			VEC_ADD(a, &g->out->v) = o;
-		}
+		for (size_t k = 0; k < l->seen.v.n; k++)
+			if (l->seen.v.v[k]->id && !is_known(g, l, l->seen.v.v[k]))
+				add_orphan(g, l, l->seen.v.v[k]);
 	}
+	if (g->out->v.n)
+		qsort(g->out->v.v, g->out->v.n, sizeof *g->out->v.v, by_scarcity);
+	return 0;
 }
 
-static bool is_named(const char *const *ids, const char *id)
+/* ---- choosing ---- */
+
+static int doom(struct gc *g, struct orphan *o, struct err *e)
+{
+	struct doomed *d = arena_obj(g->w.a, struct doomed);
+
+	for (size_t i = 0; i < g->doomed.n; i++)
+		if (g->doomed.v[i]->o == o)
+			return 0;
+	d->o = o;
+	VEC_ADD(g->w.a, &g->doomed) = d;
+	return ask_at(g->w.en, o->provider, o->kind, &d->at, e);
+}
+
+static bool is_named(struct gc *g, const struct orphan *o, const char *id)
+{
+	return strcmp(o->id, id) == 0 || strcmp(orphan_addr(g->w.a, o), id) == 0;
+}
+
+static int no_leftover(struct gc *g, const char *id, struct err *e)
+{
+	for (size_t i = 0; i < g->w.recorded.n; i++) {
+		const struct state_resource *r = g->w.recorded.e[i].val;
+		if (!r->id || strcmp(r->id, id) != 0)
+			continue;
+		err_set(e, ERR_CONFLICT, "%s is no leftover: it is %s of the state", id, r->addr);
+		return err_hint(
+			e, "take it out of the spec and apply, or `muster destroy --target %s`",
+			r->addr);
+	}
+	err_set(e, ERR_NOT_FOUND, "no leftover is called %s", id);
+	return err_hint(e, "`muster gc` lists them");
+}
+
+static int choose(struct gc *g, const char *id, struct err *e)
+{
+	struct orphan *found = NULL;
+
+	for (size_t i = 0; i < g->out->v.n; i++) {
+		struct orphan *o = g->out->v.v[i];
+		if (!is_named(g, o, id))
+			continue;
+		if (found) {
+			err_set(e, ERR_USAGE, "%s is the id of two leftovers", id);
+			return err_hint(e, "name one of them: %s or %s", orphan_addr(g->w.a, found),
+					orphan_addr(g->w.a, o));
+		}
+		found = o;
+	}
+	if (!found)
+		return no_leftover(g, id, e);
+	if (found->owner) {
+		err_set(e, ERR_CONFLICT, "%s may belong to an unfinished step: %s", id,
+			found->owner);
+		return err_hint(e, "`muster recover` finds out, and records it or lets it go");
+	}
+	return doom(g, found, e);
+}
+
+static int choose_all(struct gc *g, struct err *e)
+{
+	for (size_t i = 0; i < g->out->v.n; i++)
+		if (!g->out->v.v[i]->owner && doom(g, g->out->v.v[i], e))
+			return -1;
+	return 0;
+}
+
+/* All of them, or none is touched. */
+static int choose_named(struct gc *g, const char *const *ids, struct err *e)
 {
 	for (size_t i = 0; ids[i]; i++)
-		if (strcmp(ids[i], "*") == 0 || strcmp(ids[i], id) == 0)
-			return true;
-	return false;
+		if (strcmp(ids[i], "*") == 0 ? choose_all(g, e) : choose(g, ids[i], e))
+			return -1;
+	return 0;
 }
 
-static int delete_orphan(struct gc *g, const struct orphan *o, struct err *e)
-{
-	struct arena *a = g->w.a;
-	struct value *want = value_map(a);
-	struct engine_provider *ep;
-	struct err journal = { 0 };
-	/* Its own address may be that of a recorded object by now, so the row has one that no
-	 * record has. */
-	struct journal_row row = {
-		.addr = arena_printf(a, "%s.%s.%s", o->provider, o->kind, o->id),
-		.action = "delete",
-		.provider = o->provider,
-		.kind = o->kind,
-		.want = want,
-	};
+/* ---- deleting ---- */
 
-	value_set(want, "id", value_cstr(a, o->id));
-	if (context_provider(g->w.en, o->provider, &ep, e) || work_intent(&g->w, &row, e))
-		return -1;
-	if (make_gone(g->w.en, ep, want_type(ep->type, o->kind), o->id, e)) {
-		if (e->kind != ERR_CANCELLED &&
-		    work_settle(&g->w, &row, JOURNAL_FAILED, e, NULL, &journal))
-			*e = journal;
-		return -1;
-	}
-	return work_settle_gone(&g->w, &row, e) ||
-			       work_event(&g->w, row.addr, "orphan deleted", NULL, e)
-		       ? -1
-		       : 0;
-}
-
-/* Those of the doomed that go in one pass. */
 struct gc_pass {
 	struct gc *g;
-	VEC(const struct orphan *) doomed;
+	VEC(struct doomed *) v;
 };
 
 static void delete_one(void *arg, size_t i)
 {
 	struct gc_pass *pass = arg;
 	struct gc *g = pass->g;
-	const struct orphan *o = pass->doomed.v[i];
+	struct doomed *d = pass->v.v[i];
+	struct value *want = value_map(g->w.a);
 	struct err e = { 0 };
 
-	if (delete_orphan(g, o, &e) && g->failed.kind == ERR_NONE) {
-		g->failed = e;
-		err_wrap(&g->failed, "deleting %s %s of provider \"%s\"", o->kind, o->id,
-			 o->provider);
+	value_set(want, "id", value_cstr(g->w.a, d->o->id));
+	d->row = (struct journal_row){
+		.addr = orphan_addr(g->w.a, d->o),
+		.action = "delete",
+		.provider = d->o->provider,
+		.kind = d->o->kind,
+		.want = want,
+	};
+	if (work_intent(&g->w, &d->row, &e)) {
+		if (g->fatal.kind == ERR_NONE)
+			g->fatal = e;
+		return;
+	}
+	d->begun = true;
+	if (make_gone(g->w.en, &d->at, d->o->id, &e))
+		d->o->err = e;
+}
+
+static bool is_machine(const struct doomed *d)
+{
+	return strcmp(d->o->kind, "machine") == 0;
+}
+
+/* What stands on something goes before it; and where it did not go, that is not tried. */
+static bool goes_now(const struct gc *g, struct doomed *d, bool machines)
+{
+	if (is_machine(d) != machines)
+		return false;
+	for (size_t i = 0; !machines && i < g->doomed.n; i++) {
+		const struct doomed *m = g->doomed.v[i];
+		if (is_machine(m) && m->o->err.kind != ERR_NONE &&
+		    strcmp(m->o->provider, d->o->provider) == 0) {
+			err_set(&d->o->err, ERR_CONFLICT, "not tried: %s is still there", m->o->id);
+			return false;
+		}
+	}
+	return true;
+}
+
+static int delete_pass(struct gc *g, bool machines, struct err *e)
+{
+	struct gc_pass pass = { .g = g };
+
+	for (size_t i = 0; i < g->doomed.n; i++)
+		if (goes_now(g, g->doomed.v[i], machines))
+			VEC_ADD(g->w.a, &pass.v) = g->doomed.v[i];
+	struct fan f = {
+		.name = "gc",
+		.n = pass.v.n,
+		.workers = GC_WORKERS,
+		.fn = delete_one,
+		.arg = &pass,
+		.shown = &g->w.en->work,
+	};
+	if (fan_out(&f, e))
+		return -1;
+	if (g->fatal.kind == ERR_NONE)
+		return 0;
+	*e = g->fatal;
+	return -1;
+}
+
+/* ---- believing ---- */
+
+static bool is_listed(const struct resources_seen *all, const char *id)
+{
+	for (size_t i = 0; i < all->v.n; i++)
+		if (all->v.v[i]->id && strcmp(all->v.v[i]->id, id) == 0)
+			return true;
+	return false;
+}
+
+/* Those of one list. Returns how many the provider still shows. */
+static size_t compare_list(struct gc *g, const struct seen_list *l,
+			   const struct resources_seen *all)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < g->doomed.n; i++) {
+		struct doomed *d = g->doomed.v[i];
+		if (d->at.t != l->type || d->at.ep != l->ep || !d->begun ||
+		    d->o->err.kind != ERR_NONE)
+			continue;
+		d->o->deleted = !is_listed(all, d->o->id);
+		left += !d->o->deleted;
+	}
+	return left;
+}
+
+static bool concerns(const struct gc *g, const struct seen_list *l)
+{
+	for (size_t i = 0; i < g->doomed.n; i++)
+		if (g->doomed.v[i]->at.t == l->type && g->doomed.v[i]->at.ep == l->ep &&
+		    g->doomed.v[i]->begun)
+			return true;
+	return false;
+}
+
+/* A provider that said yes may go on deleting for a while. */
+static int read_back(struct gc *g, struct seen_list *l, struct err *e)
+{
+	struct retry again = retry_within(READ_BACK_BUDGET_MS);
+
+	for (;;) {
+		struct served at = { l->ep, l->type };
+		struct resources_seen all;
+		struct err late = { 0 };
+		if (make_list(g->w.en, g->w.a, &at, &all, e))
+			return -1;
+		if (!compare_list(g, l, &all) || !retry_again(&again, &late))
+			return 0;
 	}
 }
 
-/* Machines wholly before what they stand on. */
+static int read_all_back(struct gc *g, struct err *e)
+{
+	for (size_t i = 0; i < g->obs.lists.n; i++) {
+		struct err why = { 0 };
+		if (!concerns(g, g->obs.lists.v[i]) || !read_back(g, g->obs.lists.v[i], &why))
+			continue;
+		if (why.kind == ERR_CANCELLED) {
+			*e = why;
+			return -1;
+		}
+		log_warn("gc: reading back: %s", why.msg);
+	}
+	return 0;
+}
+
+static int settle_deleted(struct gc *g, const struct doomed *d, struct err *e)
+{
+	/* An earlier gc may have left the same deletion as an open item. */
+	for (size_t i = 0; i < g->open.v.n; i++) {
+		const struct journal_row *row = g->open.v.v[i];
+		if (strcmp(row->addr, d->row.addr) == 0 && work_settle_gone(&g->w, row, e))
+			return -1;
+	}
+	return work_settle_gone(&g->w, &d->row, e) ||
+			       work_event(&g->w, d->row.addr, "leftover deleted", NULL, e)
+		       ? -1
+		       : 0;
+}
+
+static int settle_one(struct gc *g, struct doomed *d, struct err *e)
+{
+	if (d->o->deleted) {
+		g->out->deleted++;
+		return settle_deleted(g, d, e);
+	}
+	if (d->o->err.kind == ERR_NONE)
+		err_set(&d->o->err, ERR_REMOTE,
+			"the provider took the deletion and still lists it");
+	g->out->failed++;
+	if (!d->begun || d->o->err.kind == ERR_CANCELLED)
+		return 0;
+	return work_settle(&g->w, &d->row, JOURNAL_UNKNOWN, &d->o->err, NULL, e) ||
+			       work_event(&g->w, d->row.addr, "deleting a leftover failed",
+					  &d->o->err, e)
+		       ? -1
+		       : 0;
+}
+
 static int delete_all(struct gc *g, struct err *e)
+{
+	int rc = delete_pass(g, true, e);
+
+	if (!rc)
+		rc = delete_pass(g, false, e);
+	if (!rc)
+		rc = read_all_back(g, e);
+	for (size_t i = 0; !rc && i < g->doomed.n; i++)
+		rc = settle_one(g, g->doomed.v[i], e);
+	return rc;
+}
+
+static int delete_journalled(struct gc *g, struct err *e)
 {
 	struct group aux;
 	struct err ignored = { 0 };
-	int rc = 0;
 
 	group_init(&aux);
 	task_spawn(&aux, "committer", committer_task, &g->w.commit);
 	g->w.en->commit = &g->w.commit;
-	for (int pass = 0; pass < 2 && !rc && g->failed.kind == ERR_NONE; pass++) {
-		struct gc_pass part = { .g = g };
-
-		for (size_t i = 0; i < g->doomed.n; i++)
-			if ((strcmp(g->doomed.v[i]->kind, "machine") == 0) == (pass == 0))
-				VEC_ADD(g->w.a, &part.doomed) = g->doomed.v[i];
-		struct fan f = {
-			.name = "gc",
-			.n = part.doomed.n,
-			.workers = GC_WORKERS,
-			.fn = delete_one,
-			.arg = &part,
-			.shown = &g->w.en->work,
-		};
-		rc = fan_out(&f, e);
-	}
+	int rc = delete_all(g, e);
 	g->w.en->commit = NULL;
 	commit_close(&g->w.commit);
 	if (group_wait(&aux, &ignored))
 		log_debug("gc was cancelled");
 	if (journal_flush(g->w.en->o.state, rc ? &ignored : e))
 		return -1;
-	if (!rc && g->failed.kind != ERR_NONE) {
-		*e = g->failed;
-		return -1;
-	}
 	return rc;
-}
-
-static int find_orphans(struct gc *g, struct err *e)
-{
-	struct engine *en = g->w.en;
-	struct state_resources rows;
-
-	*g->out = (struct gc_report){ 0 };
-	g->obs = (struct observation){ 0 };
-	map_init(&g->w.recorded, g->w.a);
-	map_init(&g->w.open, g->w.a);
-	if (need_all(g, e) || context_resources(en, g->w.a, &rows, e))
-		return -1;
-	for (size_t i = 0; i < rows.v.n; i++)
-		map_put(&g->w.recorded, str_of(rows.v.v[i]->addr), rows.v.v[i]);
-	if (know(g, e))
-		return -1;
-	collect(g);
-	return 0;
 }
 
 int engine_gc(struct engine *en, struct arena *a, const char *const *delete_ids,
@@ -223,12 +472,9 @@ int engine_gc(struct engine *en, struct arena *a, const char *const *delete_ids,
 	en->run = run;
 	beat_start(&beat, en, LEASE_BEAT_MS);
 	committer_init(&g.w.commit, a, en->o.state);
-	int rc = find_orphans(&g, e);
-	for (size_t i = 0; !rc && i < out->v.n; i++)
-		if (is_named(delete_ids, out->v.v[i]->id))
-			VEC_ADD(a, &g.doomed) = out->v.v[i];
-	if (!rc)
-		rc = delete_all(&g, e);
+	int rc = find_orphans(&g, e) || choose_named(&g, delete_ids, e) ? -1 : 0;
+	if (!rc && g.doomed.n)
+		rc = delete_journalled(&g, e);
 	if (beat_stop(&beat, e))
 		rc = -1;
 	if (lease_release(en->o.state, rc ? &late : e))

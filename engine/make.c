@@ -6,13 +6,14 @@
  */
 #include "engine/make.h"
 
-#include "engine/fault.h"
+#include "engine/ask.h"
 #include "engine/keys.h"
 #include "engine/retry.h"
 
 #define CREATE_BUDGET_MS 1800000
 #define DELETE_BUDGET_MS 900000
 #define FIND_BUDGET_MS	 60000
+#define LIST_BUDGET_MS	 120000
 
 static void tell_retry(struct engine *en, const char *addr, const struct err *why)
 {
@@ -43,12 +44,6 @@ static int64_t budget(int64_t type_ms, int64_t fallback)
 
 /* ---- asking ---- */
 
-/* A kind of object at a provider. */
-struct served {
-	const struct engine_provider *ep;
-	const struct resource_type *t;
-};
-
 static int find_token(struct engine *en, struct arena *a, const struct served *at,
 		      const char *token, struct resource_seen **out, struct err *e)
 {
@@ -56,8 +51,7 @@ static int find_token(struct engine *en, struct arena *a, const struct served *a
 
 	for (;;) {
 		struct err now = { 0 };
-		*out = NULL;
-		if (!at->t->find(at->ep->p, a, token, out, &now))
+		if (!ask_find(at, a, token, out, &now))
 			return 0;
 		if (!try_again(en, NULL, &again, &now, e))
 			return -1;
@@ -67,30 +61,35 @@ static int find_token(struct engine *en, struct arena *a, const struct served *a
 int make_find(struct engine *en, struct arena *a, const struct journal_row *row,
 	      struct resource_seen **out, struct err *e)
 {
-	struct engine_provider *ep;
+	struct served at;
 
-	if (context_provider(en, row->provider, &ep, e))
+	if (ask_at(en, row->provider, row->kind, &at, e))
 		return -1;
-	const struct resource_type *t = want_type(ep->type, row->kind);
-	if (!t)
-		return err_set(e, ERR_SPEC, "provider \"%s\" knows no %s in this version",
-			       row->provider, row->kind);
-	struct served at = { ep, t };
 	return find_token(en, a, &at, row->token, out, e);
 }
 
-int make_gone(struct engine *en, const struct engine_provider *ep, const struct resource_type *t,
-	      const char *id, struct err *e)
+int make_list(struct engine *en, struct arena *a, const struct served *at,
+	      struct resources_seen *out, struct err *e)
 {
-	/* A state may be older or newer than this program. */
-	if (!t)
-		return err_set(e, ERR_SPEC, "provider \"%s\" knows no such kind in this version",
-			       ep->name);
-	struct retry again = retry_within(budget(t->delete_timeout_ms, DELETE_BUDGET_MS));
+	struct retry again = retry_within(LIST_BUDGET_MS);
 
 	for (;;) {
 		struct err now = { 0 };
-		if (!t->destroy(ep->p, id, &now) || now.kind == ERR_NOT_FOUND)
+		*out = (struct resources_seen){ 0 };
+		if (!ask_list(at, a, out, &now))
+			return 0;
+		if (!try_again(en, NULL, &again, &now, e))
+			return -1;
+	}
+}
+
+int make_gone(struct engine *en, const struct served *at, const char *id, struct err *e)
+{
+	struct retry again = retry_within(budget(at->t->delete_timeout_ms, DELETE_BUDGET_MS));
+
+	for (;;) {
+		struct err now = { 0 };
+		if (!ask_destroy(at, id, &now) || now.kind == ERR_NOT_FOUND)
 			return 0;
 		/* Deleting twice is deleting once, so a lost reply is simply asked again. */
 		if (!try_again(en, NULL, &again, &now, e))
@@ -104,21 +103,20 @@ struct creation {
 	struct work *w;
 	struct arena *a;
 	const struct want_item *item;
-	struct engine_provider *ep;
+	struct served at;
 	struct resource_want want;
 	struct journal_row row;
 	struct value *host_keys;
 	const struct journal_row *older; /* an open intent whose token is used again */
 	struct resource_seen *seen;
+	bool unsure; /* a request of this or an older run may still have its effect */
 };
 
 /* The reply was lost: was it made? Asks for a while, since what was made may show late. */
 static int look_up(struct creation *c, struct err *e)
 {
-	struct served at = { c->ep, c->item->type };
-
 	for (int i = 0; i < 4; i++) {
-		if (find_token(c->w->en, c->a, &at, c->want.token, &c->seen, e))
+		if (find_token(c->w->en, c->a, &c->at, c->want.token, &c->seen, e))
 			return -1;
 		if (c->seen || task_sleep(i * 250 + 50, e))
 			return c->seen ? 0 : -1;
@@ -126,20 +124,18 @@ static int look_up(struct creation *c, struct err *e)
 	return 0;
 }
 
-static int call_create(struct creation *c, struct err *e)
+static int send_create(struct creation *c, struct err *e)
 {
 	const struct resource_type *t = c->item->type;
 	struct retry again = retry_within(budget(t->create_timeout_ms, CREATE_BUDGET_MS));
 
 	for (;;) {
 		struct err now = { 0 };
-		c->seen = NULL;
-		if (!t->create(c->ep->p, c->a, &c->want, &c->seen, &now) && c->seen)
+		if (!ask_create(&c->at, c->a, &c->want, &c->seen, &now))
 			return 0;
-		if (now.kind == ERR_NONE)
-			err_set(&now, ERR_BUG, "the provider made nothing and reported no error");
 		if (now.kind == ERR_TIMEOUT) {
 			struct err look = { 0 };
+			c->unsure = true;
 			if (look_up(c, &look)) {
 				*e = look.kind == ERR_CANCELLED ? look : now;
 				return -1;
@@ -215,9 +211,10 @@ static int prepare(struct creation *c, const struct change *ch, bool fresh, stru
 	c->item = map_getc(&c->w->want.by_addr, ch->addr);
 	if (!c->item)
 		return err_set(e, ERR_CONFLICT, "%s is not in the spec any more", ch->addr);
-	if (context_provider(c->w->en, c->item->provider, &c->ep, e))
+	if (ask_at(c->w->en, c->item->provider, c->item->kind, &c->at, e))
 		return -1;
 	c->older = map_getc(&c->w->open, ch->addr);
+	c->unsure = c->older != NULL;
 	rand_token(token);
 	c->want = (struct resource_want){
 		.addr = c->item->addr,
@@ -226,7 +223,7 @@ static int prepare(struct creation *c, const struct change *ch, bool fresh, stru
 		.attrs = c->item->attrs,
 		.deps = deps_attrs(c),
 	};
-	bool login = !c->ep->type->can_login || c->ep->type->can_login(c->ep->p);
+	bool login = !c->at.ep->type->can_login || c->at.ep->type->can_login(c->at.ep->p);
 	if (c->item->node && c->item->type->reach && login && c->item->provider_type->owns_hosts) {
 		c->want.admin_key = c->w->admin_key;
 		if (fresh && add_host_key(c, e))
@@ -284,7 +281,6 @@ static bool made_nothing(enum err_kind k)
  * replaces it. */
 static int settle_failure(struct creation *c, const struct err *why, struct err *e)
 {
-	struct served at = { c->ep, c->item->type };
 	struct err look = { 0 };
 	struct state_resource *r = NULL;
 	enum journal_outcome outcome = JOURNAL_FAILED;
@@ -292,11 +288,13 @@ static int settle_failure(struct creation *c, const struct err *why, struct err 
 	if (why->kind == ERR_CANCELLED)
 		return 0; /* the intent stays open: the next run finds out */
 	c->seen = NULL;
-	if (!made_nothing(why->kind) &&
-	    find_token(c->w->en, c->a, &at, c->want.token, &c->seen, &look))
+	if ((c->unsure || !made_nothing(why->kind)) &&
+	    find_token(c->w->en, c->a, &c->at, c->want.token, &c->seen, &look))
 		outcome = JOURNAL_UNKNOWN;
-	if (why->kind == ERR_TIMEOUT && !c->seen)
-		outcome = JOURNAL_UNKNOWN; /* stays open: a later try uses the same token */
+	/* Stays open, and a later try uses the same token: what is not there yet may still come. */
+	if (!c->seen && (why->kind == ERR_TIMEOUT || c->unsure ||
+			 (!made_nothing(why->kind) && ask_settle_ms(&c->at) > 0)))
+		outcome = JOURNAL_UNKNOWN;
 	if (c->seen && creation_row(c, RES_TAINTED, &r, e))
 		return -1;
 	if (work_settle(c->w, &c->row, outcome, why, r, e))
@@ -314,16 +312,13 @@ int make_create(struct work *w, struct arena *a, const struct change *ch, struct
 
 	if (prepare(&c, ch, true, e))
 		return -1;
-	fault_point("create.before");
 	if (work_intent(w, &c.row, e))
 		return -1;
-	fault_point("create.intent");
-	if (call_create(&c, e)) {
+	if (send_create(&c, e)) {
 		if (settle_failure(&c, e, &journal))
 			*e = journal;
 		return err_on(e, ch->addr, ch->node);
 	}
-	fault_point("create.done");
 	c.row.request = c.seen->request;
 	if (creation_row(&c, RES_READY, &r, e) ||
 	    work_settle(w, &c.row, JOURNAL_DONE, NULL, r, e) || settle_older(&c, e) ||
@@ -331,7 +326,6 @@ int make_create(struct work *w, struct arena *a, const struct change *ch, struct
 		return -1;
 	/* What was seen before is not what is there now. */
 	map_put(&w->en->seen, str_of(r->addr), NULL);
-	fault_point("create.settled");
 	w->result->created++;
 	return 0;
 }
@@ -352,18 +346,15 @@ static const struct value *with_nulls(struct arena *a, const struct resource_typ
 	return m;
 }
 
-static int call_update(struct creation *c, const char *id, struct err *e)
+static int send_update(struct creation *c, const char *id, struct err *e)
 {
 	const struct resource_type *t = c->item->type;
 	struct retry again = retry_within(budget(t->create_timeout_ms, CREATE_BUDGET_MS));
 
 	for (;;) {
 		struct err now = { 0 };
-		c->seen = NULL;
-		if (!t->update(c->ep->p, c->a, id, &c->want, &c->seen, &now) && c->seen)
+		if (!ask_update(&c->at, c->a, id, &c->want, &c->seen, &now))
 			return 0;
-		if (now.kind == ERR_NONE)
-			err_set(&now, ERR_BUG, "the provider changed it and told nothing");
 		/* An update says what shall be, so it may be repeated whatever became of it. */
 		if (!try_again(c->w->en, c->item->addr, &again, &now, e))
 			return -1;
@@ -388,15 +379,13 @@ int make_update(struct work *w, struct arena *a, const struct change *ch, struct
 	c.host_keys = value_get(old->attrs, "host_keys");
 	if (work_intent(w, &c.row, e))
 		return -1;
-	fault_point("update.intent");
-	if (call_update(&c, old->id, e)) {
+	if (send_update(&c, old->id, e)) {
 		if (e->kind != ERR_CANCELLED &&
 		    (work_settle(w, &c.row, JOURNAL_FAILED, e, NULL, &journal) ||
 		     work_event(w, ch->addr, "update failed", e, &journal)))
 			*e = journal;
 		return err_on(e, ch->addr, ch->node);
 	}
-	fault_point("update.done");
 	c.row.request = c.seen->request;
 	if (creation_row(&c, RES_READY, &r, e))
 		return -1;
@@ -420,37 +409,30 @@ int make_delete(struct work *w, struct arena *a, const struct change *ch, struct
 	struct journal_row row = {
 		.addr = ch->addr, .action = "delete", .provider = ch->provider, .kind = ch->kind
 	};
-	struct engine_provider *ep;
+	struct served at;
 	struct err journal = { 0 };
 	struct value *want = value_map(a);
 
 	if (!old)
 		return 0; /* gone already */
-	if (context_provider(w->en, old->provider, &ep, e))
+	if (ask_at(w->en, old->provider, old->kind, &at, e))
 		return -1;
-	const struct resource_type *t = want_type(ep->type, old->kind);
-	if (!t)
-		return err_set(e, ERR_SPEC, "provider \"%s\" knows no %s in this version",
-			       old->provider, old->kind);
 	row.token = old->token;
 	if (old->id)
 		value_set(want, "id", value_cstr(a, old->id));
 	row.want = want;
 	if (work_intent(w, &row, e))
 		return -1;
-	fault_point("delete.intent");
-	if (old->id && make_gone(w->en, ep, t, old->id, e)) {
+	if (old->id && make_gone(w->en, &at, old->id, e)) {
 		if (e->kind != ERR_CANCELLED &&
 		    (work_settle(w, &row, JOURNAL_FAILED, e, NULL, &journal) ||
 		     work_event(w, ch->addr, "delete failed", e, &journal)))
 			*e = journal;
 		return err_on(e, ch->addr, ch->node);
 	}
-	fault_point("delete.done");
 	if (work_settle_gone(w, &row, e) || work_event(w, ch->addr, "deleted", NULL, e))
 		return -1;
 	map_put(&w->en->seen, str_of(ch->addr), NULL);
-	fault_point("delete.settled");
 	w->result->destroyed++;
 	return 0;
 }
@@ -459,18 +441,17 @@ int make_delete(struct work *w, struct arena *a, const struct change *ch, struct
 static int drop_open(struct work *w, struct arena *a, const struct journal_row *open, struct err *e)
 {
 	struct resource_seen *seen;
-	struct engine_provider *ep;
+	struct served at;
 	struct err why = { 0 };
 
-	if (context_provider(w->en, open->provider, &ep, e))
+	if (ask_at(w->en, open->provider, open->kind, &at, e))
 		return -1;
-	const struct resource_type *t = want_type(ep->type, open->kind);
-	int64_t young = t ? t->settle_ms - (clock_wall() - open->at_ms) : 0;
+	int64_t young = ask_settle_ms(&at) - (clock_wall() - open->at_ms);
 	if (young > 0 && task_sleep(young, e))
 		return -1;
 	if (make_find(w->en, a, open, &seen, e))
 		return -1;
-	if (seen && make_gone(w->en, ep, t, seen->id, e))
+	if (seen && make_gone(w->en, &at, seen->id, e))
 		return -1;
 	err_set(&why, ERR_NOT_FOUND, seen ? "it was deleted again" : "it never happened");
 	map_put(&w->open, str_of(open->addr), NULL);

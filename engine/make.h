@@ -7,6 +7,7 @@
 #ifndef MUSTER_ENGINE_MAKE_H
 #define MUSTER_ENGINE_MAKE_H
 
+#include "engine/ask.h"
 #include "engine/work.h"
 
 /* a: the step's arena. On -1 the journal has been settled as well as it could be, unless the error
@@ -16,10 +17,12 @@ must_check int make_update(struct work *w, struct arena *a, const struct change 
 must_check int make_delete(struct work *w, struct arena *a, const struct change *c, struct err *e);
 must_check int make_forget(struct work *w, struct arena *a, const struct change *c, struct err *e);
 /* Until it is gone, within the type's time; an absent object is success. Also for recover and gc. */
-must_check int make_gone(struct engine *en, const struct engine_provider *ep,
-			 const struct resource_type *t, const char *id, struct err *e);
+must_check int make_gone(struct engine *en, const struct served *at, const char *id, struct err *e);
 /* find, asked again while the provider is busy. */
 must_check int make_find(struct engine *en, struct arena *a, const struct journal_row *row,
 			 struct resource_seen **out, struct err *e);
+/* The list, asked again while the provider is busy: it has no effect. */
+must_check int make_list(struct engine *en, struct arena *a, const struct served *at,
+			 struct resources_seen *out, struct err *e);
 
 #endif

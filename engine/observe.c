@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "engine/ask.h"
 #include "engine/fan.h"
 #include "engine/retry.h"
 
@@ -59,18 +60,28 @@ static void index_list(struct arena *a, struct seen_list *l)
 	}
 }
 
+static void note_young(struct seen_list *l, const struct served *at, int64_t began_ms)
+{
+	int64_t settle_ms = ask_settle_ms(at);
+
+	l->young_ms = settle_ms > 0 ? began_ms - settle_ms : 0;
+}
+
 /* A list has no effect, so an answer that got lost may be asked for again at once. */
 static void list_one(void *arg, size_t i)
 {
 	struct list_run *r = arg;
 	struct seen_list *l = r->o->lists.v[i];
+	struct served at = { l->ep, l->type };
+	int64_t began_ms = clock_wall();
 	struct retry again = retry_within(LIST_BUDGET_MS);
 
 	for (;;) {
 		struct err now = { 0 };
 		l->seen = (struct resources_seen){ 0 };
-		if (!l->type->list(l->ep->p, r->a, &l->seen, &now)) {
+		if (!ask_list(&at, r->a, &l->seen, &now)) {
 			index_list(r->a, l);
+			note_young(l, &at, began_ms);
 			return;
 		}
 		l->err = now;
@@ -114,6 +125,11 @@ int observe_run(struct engine *en, struct arena *a, struct observation *o, struc
 		return err_wrap(e, "listing every %s of provider \"%s\"", l->kind, l->provider);
 	}
 	return 0;
+}
+
+bool observe_may_hide(const struct seen_list *l, const struct state_resource *r)
+{
+	return l->young_ms && r->created_ms > l->young_ms;
 }
 
 struct resource_seen *observe_find(const struct seen_list *l, const char *id, const char *token)

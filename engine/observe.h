@@ -12,6 +12,8 @@ struct seen_list {
 	bool listed; /* false: the provider can't tell what is there */
 	struct resources_seen seen;
 	struct map by_id, by_token;
+	/* what was made after this (wall clock) need not be shown yet; 0: all is */
+	int64_t young_ms;
 	struct err err;
 	bool failed;
 };
@@ -29,6 +31,8 @@ struct seen_list *observe_list(const struct observation *o, const char *provider
 			       const char *kind); /* NULL: not listed */
 /* By id, else by token; NULL: not there. */
 struct resource_seen *observe_find(const struct seen_list *l, const char *id, const char *token);
+/* Made so lately that the list need not show it yet: its absence says nothing. */
+bool observe_may_hide(const struct seen_list *l, const struct state_resource *r);
 /* Adds everything seen, in an order of its own, to the text of a digest. */
 void observe_digest(struct arena *a, const struct observation *o, struct buf *b);
 

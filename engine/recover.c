@@ -2,15 +2,15 @@
 /*
  * One question an intent. A create: is there an object with its token? Then it is recorded as if we
  * had heard the answer. If not, the create never happened, unless the provider says that what was
- * asked for may still appear: a young intent stays open, and a later create uses its token again. A
- * delete is done again, since deleting twice is deleting once. An update or a configuration may be
+ * asked for may still appear: a young intent stays open, and a later create uses its token again.
+ * Of a delete it is asked only whether the object is gone: nothing is deleted here, for what was
+ * agreed to then may not be wanted now; the next plan shows it. An update or a configuration may be
  * half done: the next plan compares and mends.
  */
 #include "engine/recover.h"
 
 #include "engine/beat.h"
 #include "engine/fan.h"
-#include "engine/fault.h"
 #include "engine/make.h"
 
 #define SETTLE_WORKERS 32
@@ -22,18 +22,43 @@ struct settling {
 	struct err fatal; /* the journal's own, or ^C */
 };
 
-static void decide(struct settling *s, const struct journal_row *row, const char *decision,
-		   bool open)
+/* What was found out about an intent; the rest of the report is in its row. */
+struct verdict {
+	const char *outcome; /* one word */
+	const char *decision, *reason, *id;
+	int64_t until_ms;
+	bool open;
+};
+
+static void decide(struct settling *s, const struct journal_row *row, const struct verdict *v)
 {
 	struct settled *x = arena_obj(s->w.a, struct settled);
-	struct engine_event ev = {
-		.type = "settled", .addr = row->addr, .action = row->action, .text = decision
-	};
+	struct value *data = value_map(s->w.a);
+	struct engine_event ev = { .type = "settled",
+				   .addr = row->addr,
+				   .action = row->action,
+				   .text = v->decision,
+				   .data = data };
 
 	*x = (struct settled){
-		.addr = row->addr, .action = row->action, .decision = decision, .open = open
+		.addr = row->addr,
+		.action = row->action,
+		.run = row->run,
+		.provider = row->provider,
+		.outcome = v->outcome,
+		.decision = v->decision,
+		.reason = v->reason,
+		.id = v->id,
+		.since_ms = row->at_ms,
+		.until_ms = v->until_ms,
+		.open = v->open,
 	};
 	VEC_ADD(s->w.a, &s->out->v) = x;
+	value_set(data, "outcome", value_cstr(s->w.a, v->outcome));
+	if (v->reason)
+		value_set(data, "reason", value_cstr(s->w.a, v->reason));
+	if (v->id)
+		value_set(data, "id", value_cstr(s->w.a, v->id));
 	context_emit(s->w.en, &ev);
 }
 
@@ -77,29 +102,166 @@ static int record_found(struct settling *s, const struct journal_row *row,
 											       : 0;
 }
 
+/* The provider told us so: there is an object with the token of this create. */
+static int create_happened(struct settling *s, const struct journal_row *row,
+			   const struct resource_seen *seen, struct err *e)
+{
+	bool broken = seen->status && strcmp(seen->status, "error") == 0;
+	struct verdict v = {
+		.outcome = broken ? "tainted" : "recorded",
+		.decision = arena_printf(s->w.a,
+					 broken ? "half made: recorded as %s, to be replaced"
+						: "made: recorded as %s",
+					 seen->id),
+		.reason = broken ? "the provider has it, in error"
+				 : "the provider has an object with its token",
+		.id = seen->id,
+	};
+
+	if (record_found(s, row, seen, e))
+		return -1;
+	decide(s, row, &v);
+	return 0;
+}
+
+/* While the request may still have its effect, its token must not be forgotten: what appears
+ * afterwards would be nobody's, and a later create under another token would make a second one. */
+static void keep_open(struct settling *s, const struct journal_row *row, int64_t settle_ms)
+{
+	struct verdict v = {
+		.outcome = "unknown",
+		.decision = "still unknown: kept, and its token is used again",
+		.reason = arena_printf(
+			s->w.a,
+			"not seen yet, and the provider says that it may appear within %lld s of the request",
+			(long long)(settle_ms + 999) / 1000),
+		.until_ms = row->at_ms + settle_ms,
+		.open = true,
+	};
+
+	decide(s, row, &v);
+}
+
 static int settle_create(struct settling *s, const struct journal_row *row, struct err *e)
 {
 	struct resource_seen *seen = NULL;
 	struct err why = { 0 };
+	struct verdict v = { .outcome = "dropped",
+			     .decision = "never happened: dropped",
+			     .reason = "the provider has no object with its token" };
+	struct served at;
 
-	if (make_find(s->w.en, s->w.a, row, &seen, e))
+	if (ask_at(s->w.en, row->provider, row->kind, &at, e) ||
+	    make_find(s->w.en, s->w.a, row, &seen, e))
 		return -1;
-	if (seen && seen->id) {
-		if (record_found(s, row, seen, e))
-			return -1;
-		decide(s, row, arena_printf(s->w.a, "the %s was made: recorded", row->kind), false);
-		return 0;
-	}
-	const struct resource_type *t = want_type(context_provider_type(s->w.en, row->provider),
-						  row->kind);
-	if (clock_wall() - row->at_ms < t->settle_ms) {
-		decide(s, row, "still unknown: it may yet appear; a later run looks again", true);
+	if (seen && seen->id)
+		return create_happened(s, row, seen, e);
+	if (clock_wall() - row->at_ms < ask_settle_ms(&at)) {
+		keep_open(s, row, ask_settle_ms(&at));
 		return 0;
 	}
 	err_set(&why, ERR_NOT_FOUND, "it never happened");
 	if (work_settle(&s->w, row, JOURNAL_FAILED, &why, NULL, e))
 		return -1;
-	decide(s, row, "never happened: dropped", false);
+	decide(s, row, &v);
+	return 0;
+}
+
+/* By its token where there is one; objects that bear none are looked for in the list. */
+static int is_there(struct settling *s, const struct journal_row *row, const char *id, bool *there,
+		    struct err *e)
+{
+	struct resources_seen all = { 0 };
+	struct resource_seen *seen = NULL;
+	struct served at;
+
+	*there = false;
+	if (ask_at(s->w.en, row->provider, row->kind, &at, e))
+		return -1;
+	if (row->token) {
+		if (make_find(s->w.en, s->w.a, row, &seen, e))
+			return -1;
+		*there = seen != NULL;
+		return 0;
+	}
+	if (!at.t->list || !id)
+		return 0;
+	if (make_list(s->w.en, s->w.a, &at, &all, e))
+		return -1;
+	for (size_t i = 0; i < all.v.n; i++)
+		*there |= all.v.v[i]->id && strcmp(all.v.v[i]->id, id) == 0;
+	return 0;
+}
+
+/* Made so lately that the provider need not show it yet: its absence says nothing. */
+static bool is_too_young(struct settling *s, const struct journal_row *row,
+			 const struct state_resource *old, struct err *e)
+{
+	struct served at;
+
+	if (!old || ask_at(s->w.en, row->provider, row->kind, &at, e))
+		return false;
+	return clock_wall() - old->created_ms < ask_settle_ms(&at);
+}
+
+static int delete_happened(struct settling *s, const struct journal_row *row, const char *id,
+			   struct err *e)
+{
+	struct verdict v = { .outcome = "gone",
+			     .decision = "deleted: taken out of the state",
+			     .reason = "the provider has it no more",
+			     .id = id };
+
+	if (work_settle_gone(&s->w, row, e))
+		return -1;
+	decide(s, row, &v);
+	return 0;
+}
+
+/* Deleting is for a plan that somebody has seen. Marked, since what was half deleted is not what
+ * was asked for, should the spec want it again. */
+static int delete_undone(struct settling *s, const struct journal_row *row,
+			 const struct state_resource *old, struct err *e)
+{
+	struct state_resource *r = arena_obj(s->w.a, struct state_resource);
+	struct err why = { 0 };
+	struct verdict v = { .outcome = "interrupted",
+			     .decision = "not deleted: the next plan does it",
+			     .reason = "the provider still has it",
+			     .id = old->id };
+
+	*r = *old;
+	r->status = RES_DELETING;
+	err_set(&why, ERR_CANCELLED, "it was interrupted");
+	if (work_settle(&s->w, row, JOURNAL_FAILED, &why, r, e))
+		return -1;
+	decide(s, row, &v);
+	return 0;
+}
+
+/* Of gc: no record has it. What the provider refused to delete stays an open item until it is gone;
+ * what was only interrupted is found by gc again. */
+static int leftover_stays(struct settling *s, const struct journal_row *row, const char *id,
+			  struct err *e)
+{
+	struct err why = { 0 };
+	struct verdict v = { .outcome = "interrupted",
+			     .decision = "not deleted: `muster gc` lists it",
+			     .reason = "the provider still has it",
+			     .id = id };
+
+	if (row->outcome == JOURNAL_UNKNOWN) {
+		v.outcome = "unknown";
+		v.decision = "not deleted: kept as an open item; delete it with `muster gc`";
+		v.reason = arena_printf(s->w.a, "the provider still has it%s%s",
+					row->error ? ": " : "", row->error ? row->error : "");
+		v.open = true;
+	} else {
+		err_set(&why, ERR_CANCELLED, "it was interrupted");
+		if (work_settle(&s->w, row, JOURNAL_FAILED, &why, NULL, e))
+			return -1;
+	}
+	decide(s, row, &v);
 	return 0;
 }
 
@@ -107,22 +269,15 @@ static int settle_delete(struct settling *s, const struct journal_row *row, stru
 {
 	const struct state_resource *old = work_recorded(&s->w, row->addr);
 	const char *id = old && old->id ? old->id : text_of(s->w.a, row->want, "id");
-	struct engine_provider *ep;
+	bool there = false;
 
-	if (id) {
-		if (context_provider(s->w.en, row->provider, &ep, e))
-			return -1;
-		const struct resource_type *t = want_type(ep->type, row->kind);
-		if (!t)
-			return err_set(e, ERR_SPEC, "provider \"%s\" knows no %s in this version",
-				       row->provider, row->kind);
-		if (make_gone(s->w.en, ep, t, id, e))
-			return -1;
-	}
-	if (work_settle_gone(&s->w, row, e))
+	if (id && is_there(s, row, id, &there, e))
 		return -1;
-	decide(s, row, "deleted to the end", false);
-	return 0;
+	if (!there && is_too_young(s, row, old, e))
+		there = true;
+	if (!there)
+		return delete_happened(s, row, id, e);
+	return old ? delete_undone(s, row, old, e) : leftover_stays(s, row, id, e);
 }
 
 static int settle_other(struct settling *s, const struct journal_row *row, struct err *e)
@@ -130,19 +285,21 @@ static int settle_other(struct settling *s, const struct journal_row *row, struc
 	const struct state_resource *old = work_recorded(&s->w, row->addr);
 	struct state_resource *r = NULL;
 	struct err why = { 0 };
+	struct verdict v = { .outcome = "interrupted",
+			     .decision = "interrupted: the next plan compares and mends",
+			     .reason = "it may be half done",
+			     .id = old ? old->id : NULL };
 
 	if (old && strcmp(row->action, "configure") == 0) {
 		r = arena_obj(s->w.a, struct state_resource);
 		*r = *old;
 		r->status = RES_TAINTED;
+		v.decision = "interrupted: the node is configured again";
 	}
 	err_set(&why, ERR_CANCELLED, "it was interrupted");
 	if (work_settle(&s->w, row, JOURNAL_FAILED, &why, r, e))
 		return -1;
-	decide(s, row,
-	       r ? "interrupted: the node is configured again"
-		 : "interrupted: the next plan compares and mends",
-	       false);
+	decide(s, row, &v);
 	return 0;
 }
 
@@ -153,7 +310,7 @@ static void settle_one(void *arg, size_t i)
 	struct err e = { 0 };
 	int rc;
 
-	fault_point("recover.settle");
+	fault_point("recover", "settle");
 	if (strcmp(row->action, "create") == 0 && row->token && row->provider && row->kind)
 		rc = settle_create(s, row, &e);
 	else if (strcmp(row->action, "delete") == 0 && row->provider && row->kind)
@@ -166,7 +323,11 @@ static void settle_one(void *arg, size_t i)
 		s->fatal = e;
 		return;
 	}
-	decide(s, row, arena_printf(s->w.a, "still unknown: %s", e.msg), true);
+	struct verdict v = { .outcome = "unknown",
+			     .decision = "still unknown: kept; a later run looks again",
+			     .reason = arena_strdup(s->w.a, e.msg),
+			     .open = true };
+	decide(s, row, &v);
 }
 
 int recover_settle(struct engine *en, struct arena *a, const struct journal_rows *open,

@@ -75,6 +75,7 @@ static void add_recorded(struct scene *p)
 		s->pr->in.id = r->id;
 		s->pr->config.recorded = r->config_digest;
 		s->pr->config.tainted = r->status == RES_TAINTED;
+		s->pr->in.deleting = r->status == RES_DELETING;
 		for (size_t k = 0; k < r->deps.n; k++)
 			VEC_ADD(p->a, &s->pr->in.recorded_deps.v) = r->deps.v[k];
 	}
@@ -152,6 +153,8 @@ static int fill_subject(struct scene *p, struct subject *s, struct err *e)
 		in->status = s->seen->status;
 		in->id = s->seen->id;
 	}
+	if (in->looked && s->recorded && !s->seen && observe_may_hide(l, s->recorded))
+		in->looked = false; /* taken as recorded until the list must show it */
 	if (s->create && s->seen) {
 		in->recorded = value_get(s->create->want, "attrs");
 		if (!in->recorded)

@@ -55,8 +55,10 @@ static const char *state_of(const struct status_maker *m, const struct node *n, 
 	const struct seen_list *l = m->observe ? observe_list(&m->obs, r->provider, r->kind) : NULL;
 	if (l && l->listed) {
 		const struct resource_seen *s = observe_find(l, r->id, r->token);
-		if (!s)
+		if (!s && !observe_may_hide(l, r))
 			return "missing";
+		if (!s)
+			return "creating";
 		if (s->status && strcmp(s->status, "stopped") == 0)
 			return "stopped";
 		if (s->status && strcmp(s->status, "error") == 0)
@@ -64,6 +66,8 @@ static const char *state_of(const struct status_maker *m, const struct node *n, 
 	}
 	if (r->status == RES_TAINTED)
 		return "tainted";
+	if (r->status == RES_DELETING)
+		return "deleting";
 	bool wants_config = n && (n->pool->roles.n || n->pool->playbooks.items.n);
 	const struct provider_type *t = wants_config && !r->config_digest
 						? context_provider_type(m->en, r->provider)

@@ -31,9 +31,11 @@ const struct state_resource *work_recorded(const struct work *w, const char *add
 int work_intent(struct work *w, struct journal_row *row, struct err *e)
 {
 	row->run = w->en->run;
-	if (journal_intent(w->commit.state, row, &row->seq, e))
+	fault_point(row->action, "before");
+	if (journal_intent(w->commit.state, row, &row->seq, e) || commit_wait(&w->commit, e))
 		return -1;
-	return commit_wait(&w->commit, e);
+	fault_point(row->action, "intent");
+	return 0;
 }
 
 static const char *error_text(struct work *w, const struct err *why)
@@ -57,8 +59,10 @@ int work_settle(struct work *w, const struct journal_row *row, enum journal_outc
 		.outcome = outcome, .request = request, .error = error_text(w, why), .put = put
 	};
 
+	fault_point(row->action, "done");
 	if (journal_settle(w->commit.state, row->seq, &result, e))
 		return -1;
+	fault_point(row->action, "settled");
 	if (put) {
 		map_put(&w->recorded, str_of(put->addr), (void *)put);
 		world_learn(w->en, put);
@@ -73,8 +77,10 @@ int work_settle_gone(struct work *w, const struct journal_row *row, struct err *
 					 .request = row->request,
 					 .del = row->addr };
 
+	fault_point(row->action, "done");
 	if (journal_settle(w->commit.state, row->seq, &result, e))
 		return -1;
+	fault_point(row->action, "settled");
 	map_put(&w->recorded, str_of(row->addr), NULL);
 	commit_kick(&w->commit);
 	return 0;

@@ -39,6 +39,7 @@ struct resource_seen {
 	const char *token;	   /* NULL if it can't keep it */
 	const struct value *attrs; /* by the rows: FIELD_COMPUTED ones included */
 	const char *status;	   /* "running", "stopped", "building", "error" */
+	int64_t created_ms;	   /* when it was made; 0: not known */
 	const char *request;	   /* of the call that told */
 };
 struct resources_seen {
@@ -50,8 +51,12 @@ struct resource_type {
 	const struct field
 		*fields; /* rows of a plain struct; engine uses name, flags, fallback and doc */
 	int64_t create_timeout_ms, delete_timeout_ms;
+	const char *quota; /* what an object uses up of a quota ("machines", "addresses"); NULL: nothing */
+	int scarcity;	   /* of that, 0..9: leftovers that hold what is scarce are shown first */
 	int64_t settle_ms; /* how long after a request was lost its object may still appear; 0: the
 			      "no" of find is final at once */
+	int64_t (*settle)(const struct provider *p); /* the same, where options say it; NULL:
+							settle_ms */
 	/* All objects of this kind that bear the cluster's mark. One bulk read. NULL: the provider
 	 * can't tell; what is recorded is taken as seen (machines that exist). */
 	int (*list)(struct provider *p, struct arena *a, struct resources_seen *out, struct err *e);

@@ -89,6 +89,7 @@ static int group_is_lost(struct state *s, struct err *e)
 
 int write_begin(struct state *s, unsigned flags, struct err *e)
 {
+	fault_point("state", "write");
 	if (s->group_failed)
 		return group_is_lost(s, e);
 	bool outer = !s->depth && !s->group;
@@ -133,7 +134,9 @@ static int end_inner(struct state *s, int rc, struct err *e)
 
 static int end_outer(struct state *s, int rc, struct err *e)
 {
+	fault_point("state", "commit");
 	if (!rc && !sql_exec(s, "COMMIT", SQL_NO_ARGS, e)) {
+		fault_point("state", "committed");
 		s->counted = false;
 		return 0;
 	}

@@ -5,8 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/fault.h"
-
 void bed_make(struct bed *b)
 {
 	const char *tmp = getenv("TEST_TMP");

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * engine/ask.h - the one door through which the engine asks a provider: every call passes its fault
+ * points here, so none can be forgotten (tools/lint-banned sees to it that nobody goes around).
+ * Nothing is repeated here: see make.h.
+ */
+#ifndef MUSTER_ENGINE_ASK_H
+#define MUSTER_ENGINE_ASK_H
+
+#include "engine/context.h"
+
+/* A kind of object at a provider. */
+struct served {
+	const struct engine_provider *ep;
+	const struct resource_type *t;
+};
+
+/* Opens the provider. ERR_SPEC: it has no such kind in this version. */
+must_check int ask_at(struct engine *en, const char *provider, const char *kind, struct served *out,
+		      struct err *e);
+/* As in provider.h. */
+must_check int ask_list(const struct served *at, struct arena *a, struct resources_seen *out,
+			struct err *e);
+must_check int ask_create(const struct served *at, struct arena *a, const struct resource_want *w,
+			  struct resource_seen **out, struct err *e);
+must_check int ask_update(const struct served *at, struct arena *a, const char *id,
+			  const struct resource_want *w, struct resource_seen **out, struct err *e);
+must_check int ask_destroy(const struct served *at, const char *id, struct err *e);
+must_check int ask_find(const struct served *at, struct arena *a, const char *token,
+			struct resource_seen **out, struct err *e);
+/* How long after a lost request its object may still appear. */
+int64_t ask_settle_ms(const struct served *at);
+
+#endif
