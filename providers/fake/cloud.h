@@ -26,7 +26,7 @@ struct fake_fault {
 	int64_t nth;   /* 0: every one */
 	int64_t times; /* from the nth on */
 	struct str error;
-	bool lost;
+	bool lost, late, twice, vanish;
 	int64_t delay;
 };
 
@@ -43,6 +43,7 @@ struct fake_options {
 	int64_t throttle_per_s;
 	int64_t capacity, quota;
 	int64_t lose_reply, fail_every;
+	int64_t settle_ms, page;
 	struct obj_list error_script; /* struct fake_fault */
 	struct fake_ssh ssh;
 };
@@ -54,6 +55,7 @@ enum fake_query {
 	Q_INSERT,
 	Q_BY_TOKEN,
 	Q_BY_ID,
+	Q_SHOWN,
 	Q_PAGE,
 	Q_UPDATE,
 	Q_DELETE,
@@ -89,13 +91,14 @@ must_check int fake_put(struct provider *p, const char *kind, const struct resou
 must_check int fake_set(struct provider *p, int64_t id, const struct value *attrs,
 			const char *status, struct err *e);
 must_check int fake_drop(struct provider *p, const char *kind, const char *id, struct err *e);
-/* *out NULL if absent. */
+/* *out NULL if absent. They see also what does not show yet. */
 must_check int fake_by_token(struct provider *p, struct arena *a, const char *kind,
 			     const char *token, struct resource_seen **out, struct err *e);
+must_check int fake_shown(struct provider *p, const char *kind, const char *id, bool *shown,
+			  struct err *e);
 must_check int fake_by_id(struct provider *p, struct arena *a, const char *kind, const char *id,
 			  struct resource_seen **out, struct err *e);
-#define FAKE_PAGE 1000
-/* The objects after *last; moves *last. Fewer than FAKE_PAGE added: that was the end. */
+/* Up to `page` objects after *last, those that show already; moves *last. Fewer: that was the end. */
 must_check int fake_page(struct provider *p, struct arena *a, const char *kind, int64_t *last,
 			 struct resources_seen *out, struct err *e);
 bool fake_id_parse(const char *kind, const char *id, int64_t *out);
@@ -103,9 +106,13 @@ bool fake_id_parse(const char *kind, const char *id, int64_t *out);
 /* faults.c: what is going to happen to a call. */
 struct fake_fate {
 	char request[32];
+	enum fake_call call;
 	int64_t delay_ms;
-	bool fails; /* before any effect */
-	bool lost;  /* has its effect, and the caller gets ERR_TIMEOUT */
+	bool fails;  /* before any effect */
+	bool lost;   /* has its effect, and the caller gets ERR_TIMEOUT */
+	bool late;   /* has its effect, and fails then */
+	bool twice;  /* the request arrives twice */
+	bool vanish; /* what it made or changed is gone afterwards */
 	enum err_kind kind;
 };
 /* Counts the call, applies throttling (then it fails with ERR_BUSY), and decides. name NULL: none.
@@ -121,6 +128,7 @@ struct fake_kind {
 	void (*compute)(struct provider *p, struct arena *a, int64_t id, const struct value *deps,
 			struct value *attrs);
 };
+int64_t fake_settle(const struct provider *p);
 must_check int fake_create(struct provider *p, struct arena *a, const struct fake_kind *k,
 			   const struct resource_want *w, struct resource_seen **out,
 			   struct err *e);

@@ -64,10 +64,13 @@ static int apply_row(struct provider *p, const struct fake_fault *f, size_t inde
 	if (f->nth && (n < f->nth || n >= f->nth + times))
 		return 0;
 	out->delay_ms += f->delay;
+	out->twice |= f->twice;
+	out->vanish |= f->vanish;
 	if (f->lost)
 		out->lost = true;
 	else if (f->error.n) {
-		out->fails = true;
+		out->fails |= !f->late;
+		out->late |= f->late;
 		out->kind = kind_of(f->error);
 	}
 	return 0;

@@ -6,14 +6,22 @@
  */
 #include "providers/fake/cloud.h"
 
+static const char *const points[] = {
+	[FAKE_CREATE] = "cloud.create",	  [FAKE_UPDATE] = "cloud.update",
+	[FAKE_DESTROY] = "cloud.destroy", [FAKE_LIST] = "cloud.list",
+	[FAKE_FIND] = "cloud.find",	  [FAKE_REBOOT] = "cloud.reboot",
+};
+
 /* Decides the call's fate and waits the first half. -1: the call fails here, without effect. */
 static int enter(struct provider *p, enum fake_call call, const char *name, struct fake_fate *f,
 		 struct err *e)
 {
 	if (fake_fate(p, call, name, f, e))
 		return -1;
+	f->call = call;
 	if (f->delay_ms && task_sleep(f->delay_ms / 2, e))
 		return -1;
+	fault_point(points[call], "left");
 	if (f->fails)
 		return fake_fail(f, name ? name : "a call", e);
 	return 0;
@@ -23,9 +31,10 @@ static int enter(struct provider *p, enum fake_call call, const char *name, stru
  * refusal. */
 static int leave(const struct fake_fate *f, const char *name, struct err *e)
 {
+	fault_point(points[f->call], "effect");
 	if (f->delay_ms && task_sleep(f->delay_ms - f->delay_ms / 2, e))
 		return -1;
-	return f->lost ? fake_fail(f, name ? name : "a call", e) : 0;
+	return f->lost || f->late ? fake_fail(f, name ? name : "a call", e) : 0;
 }
 
 static int check_room(struct provider *p, const char *kind, struct err *e)
@@ -86,7 +95,8 @@ int fake_create(struct provider *p, struct arena *a, const struct fake_kind *k,
 	struct fake_fate f;
 	if (enter(p, FAKE_CREATE, w->name, &f, e))
 		return -1;
-	if (make_once(p, a, k, w, out, e))
+	if (make_once(p, a, k, w, out, e) || (f.twice && make_once(p, a, k, w, out, e)) ||
+	    (f.vanish && fake_drop(p, k->kind, (*out)->id, e)))
 		return err_req(e, f.request);
 	if (leave(&f, w->name, e))
 		return -1;
@@ -133,7 +143,7 @@ int fake_update(struct provider *p, struct arena *a, const char *kind, const cha
 		return -1;
 	if (enter(p, FAKE_UPDATE, s ? s->name : NULL, &f, e))
 		return -1;
-	if (change(p, a, kind, id, want, e))
+	if (change(p, a, kind, id, want, e) || (f.twice && change(p, a, kind, id, want, e)))
 		return err_req(e, f.request);
 	return leave(&f, id, e);
 }
@@ -167,10 +177,15 @@ int fake_list(struct provider *p, struct arena *a, const struct fake_kind *k,
 		const char *request = arena_strdup(a, f.request);
 		for (size_t i = before; i < out->v.n; i++)
 			out->v.v[i]->request = request;
-		if (out->v.n - before < FAKE_PAGE)
+		if ((int64_t)(out->v.n - before) < p->o.page)
 			return 0;
 		task_yield(); /* thousands of rows were parsed: let the others run */
 	}
+}
+
+int64_t fake_settle(const struct provider *p)
+{
+	return p->o.settle_ms;
 }
 
 int fake_find(struct provider *p, struct arena *a, const struct fake_kind *k, const char *token,
@@ -178,8 +193,12 @@ int fake_find(struct provider *p, struct arena *a, const struct fake_kind *k, co
 {
 	struct fake_fate f;
 	*out = NULL;
-	if (enter(p, FAKE_FIND, NULL, &f, e) || fake_by_token(p, a, k->kind, token, out, e))
+	bool shown = true;
+	if (enter(p, FAKE_FIND, NULL, &f, e) || fake_by_token(p, a, k->kind, token, out, e) ||
+	    (*out && fake_shown(p, k->kind, (*out)->id, &shown, e)))
 		return -1;
+	if (!shown)
+		*out = NULL;
 	return leave(&f, "find", e);
 }
 

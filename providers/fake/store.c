@@ -18,20 +18,29 @@ static const char schema[] =
 	"CREATE TABLE IF NOT EXISTS object("
 	" id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, cluster TEXT NOT NULL, name TEXT NOT NULL,"
 	" addr TEXT NOT NULL, token TEXT NOT NULL, status TEXT NOT NULL, attrs TEXT NOT NULL,"
+	" created_ms INTEGER NOT NULL DEFAULT 0, shown_ms INTEGER NOT NULL DEFAULT 0,"
 	" UNIQUE(kind, token));"
 	"CREATE INDEX IF NOT EXISTS object_cluster ON object(cluster, kind, id);"
 	"CREATE TABLE IF NOT EXISTS counter(name TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;"
 	"CREATE TABLE IF NOT EXISTS load(id INTEGER PRIMARY KEY CHECK(id = 1), second INTEGER, n INTEGER);";
 
-#define COLUMNS "id, addr, name, token, status, attrs"
+/* Clouds of an earlier version lack them; others refuse this and have them. */
+static const char *const later[] = {
+	"ALTER TABLE object ADD COLUMN created_ms INTEGER NOT NULL DEFAULT 0",
+	"ALTER TABLE object ADD COLUMN shown_ms INTEGER NOT NULL DEFAULT 0",
+};
+
+#define COLUMNS "id, addr, name, token, status, attrs, created_ms"
 
 static const char *const sql[Q_N] = {
 	[Q_INSERT] =
-		"INSERT INTO object(kind, cluster, name, addr, token, status, attrs) VALUES(?1,?2,?3,?4,?5,'running',?6)",
+		("INSERT INTO object(kind, cluster, name, addr, token, status, attrs, created_ms, shown_ms)"
+		 " VALUES(?1,?2,?3,?4,?5,'running',?6,?7,?8)"),
 	[Q_BY_TOKEN] = "SELECT " COLUMNS " FROM object WHERE kind = ?1 AND token = ?2",
 	[Q_BY_ID] = "SELECT " COLUMNS " FROM object WHERE kind = ?1 AND id = ?2",
-	[Q_PAGE] = "SELECT " COLUMNS
-		   " FROM object WHERE cluster = ?1 AND kind = ?2 AND id > ?3 ORDER BY id LIMIT ?4",
+	[Q_SHOWN] = "SELECT count(*) FROM object WHERE kind = ?1 AND id = ?2 AND shown_ms <= ?3",
+	[Q_PAGE] = "SELECT " COLUMNS " FROM object WHERE cluster = ?1 AND kind = ?2 AND id > ?3"
+		   " AND shown_ms <= ?5 ORDER BY id LIMIT ?4",
 	[Q_UPDATE] = "UPDATE object SET attrs = ?2, status = ?3 WHERE id = ?1",
 	[Q_DELETE] = "DELETE FROM object WHERE kind = ?1 AND id = ?2",
 	[Q_COUNT_ALL] = "SELECT count(*) FROM object WHERE kind = ?1",
@@ -57,6 +66,8 @@ int fake_store_open(struct provider *p, struct err *e)
 	sqlite3_busy_timeout(p->db, LOCK_WAIT_MS);
 	if (sqlite3_exec(p->db, schema, NULL, NULL, NULL) != SQLITE_OK)
 		return store_fail(p, e);
+	for (size_t i = 0; i < ARRAY_LEN(later); i++)
+		sqlite3_exec(p->db, later[i], NULL, NULL, NULL);
 	for (int i = 0; i < Q_N; i++)
 		if (sqlite3_prepare_v3(p->db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &p->q[i],
 				       NULL) != SQLITE_OK)
@@ -169,6 +180,8 @@ int fake_put(struct provider *p, const char *kind, const struct resource_want *w
 	bind_text(s, 4, w->addr);
 	bind_text(s, 5, w->token);
 	bind_attrs(s, 6, attrs);
+	sqlite3_bind_int64(s, 7, clock_wall());
+	sqlite3_bind_int64(s, 8, p->o.settle_ms ? clock_wall() + p->o.settle_ms : 0);
 	if (run(p, s, e))
 		return -1;
 	*id = sqlite3_last_insert_rowid(p->db);
@@ -223,6 +236,7 @@ static int row_read(struct arena *a, sqlite3_stmt *s, const char *kind, struct r
 	r->name = column(a, s, 2);
 	r->token = column(a, s, 3);
 	r->status = column(a, s, 4);
+	r->created_ms = sqlite3_column_int64(s, 6);
 	struct value *attrs;
 	if (json_parse(a, "fake attrs", str_of(column(a, s, 5)), &attrs, e))
 		return err_wrap(e, "fake cloud, object %s", r->id);
@@ -265,6 +279,22 @@ int fake_by_id(struct provider *p, struct arena *a, const char *kind, const char
 	return one_row(p, a, s, kind, out, e);
 }
 
+int fake_shown(struct provider *p, const char *kind, const char *id, bool *shown, struct err *e)
+{
+	int64_t n, count;
+	*shown = false;
+	if (!fake_id_parse(kind, id, &n))
+		return 0;
+	sqlite3_stmt *s = query(p, Q_SHOWN);
+	bind_text(s, 1, kind);
+	sqlite3_bind_int64(s, 2, n);
+	sqlite3_bind_int64(s, 3, clock_wall());
+	if (take_number(p, s, &count, e))
+		return -1;
+	*shown = count > 0;
+	return 0;
+}
+
 int fake_page(struct provider *p, struct arena *a, const char *kind, int64_t *last,
 	      struct resources_seen *out, struct err *e)
 {
@@ -272,7 +302,8 @@ int fake_page(struct provider *p, struct arena *a, const char *kind, int64_t *la
 	bind_text(s, 1, p->cluster);
 	bind_text(s, 2, kind);
 	sqlite3_bind_int64(s, 3, *last);
-	sqlite3_bind_int(s, 4, FAKE_PAGE);
+	sqlite3_bind_int64(s, 4, p->o.page);
+	sqlite3_bind_int64(s, 5, clock_wall());
 	int step, rc = 0;
 	while (!rc && (step = sqlite3_step(s)) != SQLITE_DONE) {
 		struct resource_seen *r = NULL;
