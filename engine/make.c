@@ -203,6 +203,16 @@ static const struct value *journal_want(struct creation *c)
 	return m;
 }
 
+/* Not one at another provider: that knows nothing of this one's tokens, and is asked by recover. */
+static const struct journal_row *older_here(const struct creation *c, const struct open_create *o)
+{
+	for (; o; o = o->before)
+		if (o->row->token && o->row->provider &&
+		    strcmp(o->row->provider, c->item->provider) == 0)
+			return o->row;
+	return NULL;
+}
+
 /* fresh: a create; an update keeps the host key that is there. */
 static int prepare(struct creation *c, const struct change *ch, bool fresh, struct err *e)
 {
@@ -213,13 +223,13 @@ static int prepare(struct creation *c, const struct change *ch, bool fresh, stru
 		return err_set(e, ERR_CONFLICT, "%s is not in the spec any more", ch->addr);
 	if (ask_at(c->w->en, c->item->provider, c->item->kind, &c->at, e))
 		return -1;
-	c->older = map_getc(&c->w->open, ch->addr);
+	c->older = older_here(c, map_getc(&c->w->open, ch->addr));
 	c->unsure = c->older != NULL;
 	rand_token(token);
 	c->want = (struct resource_want){
 		.addr = c->item->addr,
 		.name = c->item->name,
-		.token = c->older && c->older->token ? c->older->token : arena_strdup(c->a, token),
+		.token = c->older ? c->older->token : arena_strdup(c->a, token),
 		.attrs = c->item->attrs,
 		.deps = deps_attrs(c),
 	};
@@ -264,10 +274,14 @@ static int creation_row(struct creation *c, enum resource_status status,
 
 static int settle_older(struct creation *c, struct err *e)
 {
-	if (!c->older)
-		return 0;
+	const struct open_create *o = map_getc(&c->w->open, c->item->addr);
+
 	map_put(&c->w->open, str_of(c->item->addr), NULL);
-	return work_settle(c->w, c->older, JOURNAL_DONE, NULL, NULL, e);
+	for (; o; o = o->before)
+		if (o->row->token && strcmp(o->row->token, c->want.token) == 0 &&
+		    work_settle(c->w, o->row, JOURNAL_DONE, NULL, NULL, e))
+			return -1;
+	return 0;
 }
 
 /* Errors after which the provider says that it made nothing. For others it is asked. */
@@ -406,9 +420,7 @@ int make_update(struct work *w, struct arena *a, const struct change *ch, struct
 int make_delete(struct work *w, struct arena *a, const struct change *ch, struct err *e)
 {
 	const struct state_resource *old = work_recorded(w, ch->addr);
-	struct journal_row row = {
-		.addr = ch->addr, .action = "delete", .provider = ch->provider, .kind = ch->kind
-	};
+	struct journal_row row = { .addr = ch->addr, .action = "delete" };
 	struct served at;
 	struct err journal = { 0 };
 	struct value *want = value_map(a);
@@ -417,6 +429,9 @@ int make_delete(struct work *w, struct arena *a, const struct change *ch, struct
 		return 0; /* gone already */
 	if (ask_at(w->en, old->provider, old->kind, &at, e))
 		return -1;
+	/* Where it is, which is not where the spec wants it when a pool moves to another provider. */
+	row.provider = old->provider;
+	row.kind = old->kind;
 	row.token = old->token;
 	if (old->id)
 		value_set(want, "id", value_cstr(a, old->id));
@@ -454,16 +469,17 @@ static int drop_open(struct work *w, struct arena *a, const struct journal_row *
 	if (seen && make_gone(w->en, &at, seen->id, e))
 		return -1;
 	err_set(&why, ERR_NOT_FOUND, seen ? "it was deleted again" : "it never happened");
-	map_put(&w->open, str_of(open->addr), NULL);
 	return work_settle(w, open, JOURNAL_FAILED, &why, NULL, e);
 }
 
 int make_forget(struct work *w, struct arena *a, const struct change *ch, struct err *e)
 {
-	const struct journal_row *open = map_getc(&w->open, ch->addr);
+	const struct open_create *o = map_getc(&w->open, ch->addr);
 
-	if (open && drop_open(w, a, open, e))
-		return -1;
+	map_put(&w->open, str_of(ch->addr), NULL);
+	for (; o; o = o->before)
+		if (drop_open(w, a, o->row, e))
+			return -1;
 	if (!work_recorded(w, ch->addr))
 		return 0;
 	if (state_resource_del(w->commit.state, ch->addr, e) ||

@@ -4,8 +4,9 @@
  * had heard the answer. If not, the create never happened, unless the provider says that what was
  * asked for may still appear: a young intent stays open, and a later create uses its token again.
  * Of a delete it is asked only whether the object is gone: nothing is deleted here, for what was
- * agreed to then may not be wanted now; the next plan shows it. An update or a configuration may be
- * half done: the next plan compares and mends.
+ * agreed to then may not be wanted now; the next plan shows it. An update is recorded
+ * if all of it is there; else it may be half done, as a configuration may: the next plan compares
+ * and mends.
  */
 #include "engine/recover.h"
 
@@ -69,8 +70,10 @@ static const char *text_of(struct arena *a, const struct value *v, const char *k
 	return x.p ? str_cstr(a, x) : NULL;
 }
 
+/* old: as it was recorded before an update; NULL after a create. */
 static int record_found(struct settling *s, const struct journal_row *row,
-			const struct resource_seen *seen, struct err *e)
+			const struct resource_seen *seen, const struct state_resource *old,
+			struct err *e)
 {
 	struct arena *a = s->w.a;
 	const struct value *deps = value_get(row->want, "deps");
@@ -88,7 +91,7 @@ static int record_found(struct settling *s, const struct journal_row *row,
 		.pool = text_of(a, row->want, "pool"),
 		.token = row->token,
 		.want = value_get(row->want, "attrs"),
-		.host_keys = value_get(row->want, "host_keys"),
+		.host_keys = value_get(old ? old->attrs : row->want, "host_keys"),
 		.deps = names.v,
 		.n_deps = names.n,
 		.seen = seen,
@@ -98,14 +101,39 @@ static int record_found(struct settling *s, const struct journal_row *row,
 		m.status = RES_TAINTED;
 	if (!m.provider_type)
 		m.provider_type = context_provider_type(s->w.en, row->provider)->name;
-	return work_row(&s->w, &m, &r, e) || work_settle(&s->w, row, JOURNAL_DONE, NULL, r, e) ? -1
-											       : 0;
+	if (work_row(&s->w, &m, &r, e))
+		return -1;
+	if (old) {
+		r->config_digest = old->config_digest;
+		r->created_ms = old->created_ms;
+		if (old->status == RES_TAINTED && old->config_digest)
+			r->status = RES_TAINTED; /* its configuration is still to be mended */
+	}
+	return work_settle(&s->w, row, JOURNAL_DONE, NULL, r, e);
+}
+
+/* A later run has made another one: this one is nobody's. */
+static int place_taken(struct settling *s, const struct journal_row *row,
+		       const struct resource_seen *seen, struct err *e)
+{
+	struct err why = { 0 };
+	struct verdict v = { .outcome = "leftover",
+			     .decision = "made: a leftover, `muster gc` lists it",
+			     .reason = "the state has another one in its place by now",
+			     .id = seen->id };
+
+	err_set(&why, ERR_CONFLICT, "another one is in its place");
+	if (work_settle(&s->w, row, JOURNAL_FAILED, &why, NULL, e))
+		return -1;
+	decide(s, row, &v);
+	return 0;
 }
 
 /* The provider told us so: there is an object with the token of this create. */
 static int create_happened(struct settling *s, const struct journal_row *row,
 			   const struct resource_seen *seen, struct err *e)
 {
+	const struct state_resource *now = work_recorded(&s->w, row->addr);
 	bool broken = seen->status && strcmp(seen->status, "error") == 0;
 	struct verdict v = {
 		.outcome = broken ? "tainted" : "recorded",
@@ -118,7 +146,9 @@ static int create_happened(struct settling *s, const struct journal_row *row,
 		.id = seen->id,
 	};
 
-	if (record_found(s, row, seen, e))
+	if (now && !(now->token && strcmp(now->token, row->token) == 0))
+		return place_taken(s, row, seen, e);
+	if (record_found(s, row, seen, NULL, e))
 		return -1;
 	decide(s, row, &v);
 	return 0;
@@ -280,6 +310,57 @@ static int settle_delete(struct settling *s, const struct journal_row *row, stru
 	return old ? delete_undone(s, row, old, e) : leftover_stays(s, row, id, e);
 }
 
+static bool is_absent(const struct value *v)
+{
+	return !v || v->kind == V_NULL;
+}
+
+/* All that the update asked for is there, and nothing that it took away. */
+static bool is_as_asked(const struct value *want, const struct value *was,
+			const struct resource_seen *seen)
+{
+	if (!want || want->kind != V_MAP || (seen->status && strcmp(seen->status, "running") != 0))
+		return false;
+	for (size_t i = 0; i < want->map.n; i++) {
+		const struct value *v = value_gets(seen->attrs, want->map.e[i].key);
+		if (is_absent(want->map.e[i].val)
+			    ? !is_absent(v)
+			    : is_absent(v) || !value_equal(want->map.e[i].val, v))
+			return false;
+	}
+	for (size_t i = 0; was && was->kind == V_MAP && i < was->map.n; i++)
+		if (!value_gets(want, was->map.e[i].key) && !str_eqc(was->map.e[i].key, "name") &&
+		    !is_absent(value_gets(seen->attrs, was->map.e[i].key)))
+			return false;
+	return true;
+}
+
+/* An update that went all the way is recorded, or the record would go on asking for what was
+ * before, unseen by any plan. */
+static int settle_update(struct settling *s, const struct journal_row *row, bool *settled,
+			 struct err *e)
+{
+	const struct state_resource *old = work_recorded(&s->w, row->addr);
+	struct resource_seen *seen = NULL;
+	struct verdict v = { .outcome = "recorded",
+			     .decision = "done: recorded",
+			     .reason = "the provider has it as it was asked for" };
+
+	*settled = false;
+	if (!old || !row->token || !row->provider || !row->kind)
+		return 0;
+	if (make_find(s->w.en, s->w.a, row, &seen, e))
+		return -1;
+	if (!seen || !seen->id || !is_as_asked(value_get(row->want, "attrs"), old->want, seen))
+		return 0;
+	if (record_found(s, row, seen, old, e))
+		return -1;
+	v.id = seen->id;
+	decide(s, row, &v);
+	*settled = true;
+	return 0;
+}
+
 static int settle_other(struct settling *s, const struct journal_row *row, struct err *e)
 {
 	const struct state_resource *old = work_recorded(&s->w, row->addr);
@@ -289,7 +370,12 @@ static int settle_other(struct settling *s, const struct journal_row *row, struc
 			     .decision = "interrupted: the next plan compares and mends",
 			     .reason = "it may be half done",
 			     .id = old ? old->id : NULL };
+	bool settled = false;
 
+	if (strcmp(row->action, "update") == 0 && settle_update(s, row, &settled, e))
+		return -1;
+	if (settled)
+		return 0;
 	if (old && strcmp(row->action, "configure") == 0) {
 		r = arena_obj(s->w.a, struct state_resource);
 		*r = *old;

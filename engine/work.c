@@ -5,6 +5,14 @@
 
 #include "engine/planner.h"
 
+static void add_open(struct work *w, const struct journal_row *row)
+{
+	struct open_create *o = arena_obj(w->a, struct open_create);
+
+	*o = (struct open_create){ row, map_getc(&w->open, row->addr) };
+	map_put(&w->open, str_of(row->addr), o);
+}
+
 int work_load(struct work *w, struct err *e)
 {
 	struct state_resources rows;
@@ -18,7 +26,7 @@ int work_load(struct work *w, struct err *e)
 		map_put(&w->recorded, str_of(rows.v.v[i]->addr), rows.v.v[i]);
 	for (size_t i = 0; i < intents.v.n; i++)
 		if (strcmp(intents.v.v[i]->action, "create") == 0)
-			map_put(&w->open, str_of(intents.v.v[i]->addr), intents.v.v[i]);
+			add_open(w, intents.v.v[i]);
 	map_init(&w->want.by_addr, w->a);
 	return w->en->o.spec ? planner_want(w->en, w->a, &w->want, e) : 0;
 }

@@ -12,14 +12,19 @@
 #include "engine/commit.h"
 #include "engine/context.h"
 
+/* A create that an earlier run left open: its token is used again. */
+struct open_create {
+	const struct journal_row *row;
+	struct open_create *before; /* of the same address, by a run before that */
+};
+
 struct work {
 	struct engine *en;
 	struct arena *a; /* of the run */
 	struct committer commit;
 	struct want want;
 	struct map recorded; /* addr -> struct state_resource *, NULL once it is gone */
-	struct map open; /* addr -> struct journal_row *: creates left open by an earlier run, whose
-			    tokens are used again */
+	struct map open; /* addr -> struct open_create *, the last one: left open by earlier runs */
 	const char *admin_key;
 	struct apply_result *result;
 };

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+const char *bed_now;
+
 void bed_make(struct bed *b)
 {
 	const char *tmp = getenv("TEST_TMP");

@@ -13,11 +13,14 @@
 #include "engine/engine.h"
 
 /* In tasks: cmocka's assertions leave by longjmp, which must not cross stacks. */
+extern const char *bed_now; /* what a test that does many things is at, or NULL */
 #define must(condition, ...)                                                                    \
 	do {                                                                                    \
 		if (!(condition)) {                                                             \
 			fprintf(stderr, "%s:%d: not so: %s: ", __FILE__, __LINE__, #condition); \
 			fprintf(stderr, " " __VA_ARGS__);                                       \
+			if (bed_now)                                                            \
+				fprintf(stderr, " (%s)", bed_now);                              \
 			fputc('\n', stderr);                                                    \
 			abort();                                                                \
 		}                                                                               \
