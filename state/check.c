@@ -126,7 +126,8 @@ static int check_runs(struct state *s, struct err *e)
 int state_check(struct state *s, struct err_list *problems, struct err *e)
 {
 	static int (*const parts[])(struct state *, struct err_list *, struct err *) = {
-		check_pages, check_foreign_keys, check_deps, check_intents, event_chain_check,
+		check_pages,   check_foreign_keys, check_deps,
+		check_intents, event_chain_check,  runs_check,
 	};
 	static int (*const reads[])(struct state *, struct err *) = {
 		check_resources,

@@ -7,24 +7,7 @@
  */
 #include "state/history.h"
 
-#include "state/self.h"
 #include "state/store.h"
-
-#define RUN(member, type, flags)                                               \
-	{                                                                      \
-#member, offsetof(struct state_run, member), type, flags, NULL \
-	}
-static const struct column run_columns[] = {
-	RUN(id, COL_TEXT, COL_REQUIRED),	RUN(command, COL_TEXT, COL_REQUIRED),
-	RUN(who, COL_TEXT, COL_REQUIRED),	RUN(spec_digest, COL_TEXT, 0),
-	RUN(plan_digest, COL_TEXT, 0),		RUN(result, COL_TEXT, 0),
-	RUN(started_ms, COL_INT, COL_REQUIRED), RUN(ended_ms, COL_INT, COL_REQUIRED),
-	RUN(summary, COL_JSON, COL_OUTSIDE),
-};
-#undef RUN
-const struct row_type run_row = { "run", run_columns, ARRAY_LEN(run_columns) };
-#define RUN_COLUMNS \
-	"id, command, who, spec_digest, plan_digest, result, started_ms, ended_ms, summary"
 
 #define EVENT(member, type, flags)                                                    \
 	{                                                                             \
@@ -46,147 +29,6 @@ enum { EVENT_HASH = ARRAY_LEN(event_columns) - 1 };
 
 #define CHAIN_START "0000000000000000000000000000000000000000000000000000000000000000"
 
-/* ---- runs ---- */
-
-/* 48 bits of milliseconds, then 80 random bits, in an alphabet whose order is that of ASCII: ids
- * sort by time. */
-void state_run_id(char out[RUN_ID_LEN])
-{
-	static const char digits[] = "0123456789abcdefghjkmnpqrstvwxyz";
-	uint64_t ms = (uint64_t)clock_wall();
-	unsigned char r[16];
-
-	rand_bytes(r, sizeof r);
-	for (size_t i = 0; i < 10; i++)
-		out[i] = digits[(ms >> (5 * (9 - i))) & 31];
-	for (size_t i = 0; i < 16; i++)
-		out[10 + i] = digits[r[i] & 31];
-	out[RUN_ID_LEN - 1] = '\0';
-}
-
-static const char *user_at_host(struct arena *a)
-{
-	char user[128], host[128];
-
-	self_user(user, sizeof user);
-	self_host(host, sizeof host);
-	return arena_printf(a, "%s@%s", user, host);
-}
-
-int run_insert(struct state *s, const struct state_run *r, struct err *e)
-{
-	struct sql_arg arg[ROW_MAX];
-	uint64_t sum = 0;
-
-	if (row_args(s, &run_row, r, arg, &sum, e))
-		return -1;
-	return sql_exec(
-		s, "INSERT INTO runs (" RUN_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-		arg, run_row.n, e);
-}
-
-int state_run_begin(struct state *s, struct arena *a, const struct state_run *r, const char **id,
-		    struct err *e)
-{
-	struct state_run now = *r;
-
-	if (write_begin(s, 0, e))
-		return -1;
-	if (!now.id)
-		now.id = arena_strdup(a, s->run);
-	if (!now.who)
-		now.who = user_at_host(a);
-	if (!now.started_ms)
-		now.started_ms = clock_wall();
-	if (write_end(s, run_insert(s, &now, e), e))
-		return err_wrap(e, "recording run %s", now.id);
-	*id = now.id;
-	return state_serial(s, &s->serial_at_run, e);
-}
-
-static int end_run(struct state *s, const char *id, const char *result, const struct value *summary,
-		   struct err *e)
-{
-	struct str text = STR_NONE;
-
-	if (summary && row_json_text(s, summary, "summary", &text, e))
-		return -1;
-	if (sql_exec(s, "UPDATE runs SET result = ?2, summary = ?3, ended_ms = ?4 WHERE id = ?1",
-		     SQL_ARGS(sql_text(id), sql_text(result), sql_text(text.p),
-			      sql_int(clock_wall())),
-		     e))
-		return -1;
-	return sqlite3_changes(s->db) ? 0
-				      : err_set(e, ERR_NOT_FOUND, "no run '%s' in the state", id);
-}
-
-/* The run is over and recorded: that its backup failed is no failure of the run. */
-static void back_up(struct state *s)
-{
-	struct err why = { 0 };
-	int64_t serial;
-
-	if (journal_is_dirty(s))
-		return;
-	if (state_serial(s, &serial, &why) ||
-	    (serial != s->serial_at_run && state_backup(s, NULL, &why)))
-		log_warn("state: %s", why.msg);
-}
-
-int state_run_end(struct state *s, const char *id, const char *result, const struct value *summary,
-		  struct err *e)
-{
-	if (write_begin(s, 0, e) || write_end(s, end_run(s, id, result, summary, e), e))
-		return -1;
-	back_up(s);
-	return 0;
-}
-
-static int read_run(struct row_reader *rd, struct state_run **out, struct err *e)
-{
-	uint64_t sum = 0;
-
-	*out = arena_obj(rd->a, struct state_run);
-	return row_read(rd, &run_row, *out, &sum, e);
-}
-
-int state_run_find(struct state *s, struct arena *a, const char *id, struct state_run **out,
-		   struct err *e)
-{
-	struct row_reader rd = { .s = s, .a = a };
-
-	*out = NULL;
-	if (sql_query(s, "SELECT " RUN_COLUMNS " FROM runs WHERE id = ?1", SQL_ARGS(sql_text(id)),
-		      &rd.st, e))
-		return -1;
-	int rc = sql_step(s, rd.st, e);
-	if (rc > 0) {
-		rc = read_run(&rd, out, e);
-		sql_done(rd.st);
-	}
-	return rc;
-}
-
-int state_runs(struct state *s, struct arena *a, int64_t limit, struct state_runs *out,
-	       struct err *e)
-{
-	struct row_reader rd = { .s = s, .a = a };
-	int rc;
-
-	*out = (struct state_runs){ 0 };
-	if (sql_query(s,
-		      "SELECT " RUN_COLUMNS " FROM runs ORDER BY started_ms DESC, id DESC LIMIT ?1",
-		      SQL_ARGS(sql_int(limit > 0 ? limit : -1)), &rd.st, e))
-		return -1;
-	while ((rc = sql_step(s, rd.st, e)) > 0) {
-		if (read_run(&rd, &VEC_ADD(a, &out->v), e)) {
-			sql_done(rd.st);
-			return -1;
-		}
-	}
-	return rc;
-}
-
 /* ---- events ---- */
 
 static void chain_hash(const char *before, const struct sql_arg *arg, char out[SHA256_HEX])
@@ -195,17 +37,8 @@ static void chain_hash(const char *before, const struct sql_arg *arg, char out[S
 
 	buf_init(&b, BUF_MAX_DEFAULT);
 	buf_adds(&b, before);
-	for (size_t i = 0; i < EVENT_HASH; i++) {
-		if (arg[i].kind == SQL_ARG_NULL)
-			buf_addc(&b, 'n');
-		else if (arg[i].kind == SQL_ARG_INT)
-			buf_addf(&b, "i%lld", (long long)arg[i].i);
-		else {
-			buf_addf(&b, "s%zu:", arg[i].t.n);
-			buf_addstr(&b, arg[i].t);
-		}
-		buf_addc(&b, ',');
-	}
+	for (size_t i = 0; i < EVENT_HASH; i++)
+		row_arg_text(&b, &arg[i]);
 	sha256_hex(buf_str(&b), out);
 }
 

@@ -32,4 +32,7 @@ must_check int event_links(struct state *s, struct arena *a, struct event_links 
 /* Adds a problem for the first broken link, and for events that are gone at the end. */
 must_check int event_chain_check(struct state *s, struct err_list *problems, struct err *e);
 
+/* Adds a problem for each run whose row does not fit its digest in the chain, or is gone. */
+must_check int runs_check(struct state *s, struct err_list *problems, struct err *e);
+
 #endif

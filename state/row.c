@@ -140,6 +140,19 @@ void row_stored(sqlite3_stmt *st, struct sql_arg *arg, size_t n)
 		arg[i] = stored(st, (int)i);
 }
 
+void row_arg_text(struct buf *b, const struct sql_arg *arg)
+{
+	if (arg->kind == SQL_ARG_NULL) {
+		buf_addc(b, 'n');
+	} else if (arg->kind == SQL_ARG_INT) {
+		buf_addf(b, "i%lld", (long long)arg->i);
+	} else {
+		buf_addf(b, "s%zu:", arg->t.n);
+		buf_addstr(b, arg->t);
+	}
+	buf_addc(b, ',');
+}
+
 static unsigned enum_count(const struct column *c)
 {
 	unsigned n = 0;

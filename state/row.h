@@ -71,6 +71,8 @@ must_check int row_json(struct row_reader *r, int col, bool outside, const struc
 
 /* The stored form of columns 0 .. n-1, as row_args gave it; borrowed until the next step. */
 void row_stored(sqlite3_stmt *st, struct sql_arg *arg, size_t n);
+/* A column for a digest, unambiguous: "n,", "iNUMBER,", "sLENGTH:BYTES,". */
+void row_arg_text(struct buf *b, const struct sql_arg *arg);
 struct value *row_export(struct arena *a, const struct row_type *t, const void *obj);
 /* Fills obj from a map; keys in `also` (NULL-terminated) are allowed besides. ERR_SPEC: names the
  * row and key. */

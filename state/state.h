@@ -97,13 +97,18 @@ struct state_run {
 	const char *result; /* NULL: running or killed; "ok", "failed", "partial", "cancelled" */
 	int64_t started_ms, ended_ms;
 	const struct value *summary; /* counts */
+	const char *args;	     /* the command line, without secrets; NULL: not known */
+	/* What it worked from: {"commit", "branch", "dirty", ...} (engine_note_source); NULL: not
+	 * known */
+	const struct value *source;
 };
 struct state_runs {
 	VEC(struct state_run *) v; /* newest first */
 };
 #define RUN_ID_LEN 27			 /* 26 characters and a NUL */
 void state_run_id(char out[RUN_ID_LEN]); /* a new one */
-/* r->id NULL: the lease's run. r->who NULL: user@host. started_ms 0: now. */
+/* A run's row is in the chain of events: "run begun" and "run ended" hold its digest. r->id NULL:
+ * the lease's run. r->who NULL: user@host. started_ms 0: now. */
 must_check int state_run_begin(struct state *s, struct arena *a, const struct state_run *r,
 			       const char **id, struct err *e);
 /* Ends with a backup when the run changed anything (not while a group is open): see state_backup. */
@@ -111,6 +116,9 @@ must_check int state_run_end(struct state *s, const char *id, const char *result
 			     const struct value *summary, struct err *e);
 must_check int state_run_find(struct state *s, struct arena *a, const char *id,
 			      struct state_run **out, struct err *e); /* *out NULL if absent */
+/* The one whose id begins so; *out NULL: none. ERR_USAGE: several. */
+must_check int state_run_by_prefix(struct state *s, struct arena *a, const char *prefix,
+				   struct state_run **out, struct err *e);
 /* limit 0: all */
 must_check int state_runs(struct state *s, struct arena *a, int64_t limit, struct state_runs *out,
 			  struct err *e);
@@ -172,6 +180,19 @@ must_check int journal_open_rows(struct state *s, struct arena *a, struct journa
 must_check int journal_run_rows(struct state *s, struct arena *a, const char *run,
 				struct journal_rows *out, struct err *e); /* all of a run */
 
+/* What steps on a pool's nodes took, from intent to outcome: the median of those that ended well, in
+ * the newest rows. */
+struct journal_pace {
+	const char *pool, *action;
+	int64_t median_ms;
+	size_t n; /* steps that it rests on */
+};
+struct journal_paces {
+	VEC(struct journal_pace *) v;
+};
+must_check int journal_pace(struct state *s, struct arena *a, struct journal_paces *out,
+			    struct err *e);
+
 /* ---- lease ---- */
 struct lease_holder {
 	char run[32], who[128], host[128], command[32], boot_id[40];
@@ -227,5 +248,14 @@ must_check int state_meta_put(struct state *s, const char *key, const char *valu
  * export of it cannot be searched for weak secrets. */
 must_check int state_seal(struct state *s, struct arena *a, const struct value *v,
 			  const struct value **out, struct err *e);
+
+/* Signature of data under the key beside the state file `path`, which may not exist yet: the key is
+ * made when there is none (so is its folder, 0700). `purpose` keeps signatures of different kinds
+ * apart: one made for another purpose is not taken. */
+must_check int state_sign(const char *path, const char *purpose, struct str data,
+			  char out[SHA256_HEX], struct err *e);
+/* ERR_CONFLICT: it is not the signature of these bytes, or there is no key. Makes none. */
+must_check int state_verify(const char *path, const char *purpose, struct str data,
+			    const char *signature, struct err *e);
 
 #endif

@@ -82,15 +82,16 @@ static void check_finds(void **data)
 	raw_sql(db, "UPDATE deps SET dep = 'gone'");
 	raw_sql(db, "UPDATE runs SET summary = '{'");
 	OK(state_check(s, &l, &err));
-	bool sum = false, fk = false, dep = false, json = false;
+	bool sum = false, fk = false, dep = false, json = false, edited = false;
 	for (size_t i = 0; i < l.n; i++) {
 		sum |= strstr(l.v[i].msg, "checksum") != NULL;
 		fk |= strstr(l.v[i].msg, "belongs to no resource") != NULL;
 		dep |= strstr(l.v[i].msg, "depends on gone, which is not") != NULL;
 		json |= strstr(l.v[i].msg, "reading a run") != NULL;
+		edited |= strstr(l.v[i].msg, "run run1 was edited") != NULL;
 	}
-	assert_true(sum && fk && dep && json);
-	assert_int_equal(l.n, 5);
+	assert_true(sum && fk && dep && json && edited);
+	assert_int_equal(l.n, 6);
 	err_list_fini(&l);
 	state_close(s);
 }
@@ -183,9 +184,9 @@ static void wrong_documents_are_refused_whole(void **data)
 		{ "\"command\": \"apply\"", "\"command\": []", ERR_SPEC,
 		  "runs[0]: command must be" },
 		{ "\"what\": \"created\"", "\"what\": \"deleted\"", ERR_SPEC,
-		  "events[0]: event 1 does not fit" },
-		{ "\"what\": \"noted\"", "\"what\": \"nothing\"", ERR_SPEC,
 		  "events[1]: event 2 does not fit" },
+		{ "\"what\": \"noted\"", "\"what\": \"nothing\"", ERR_SPEC,
+		  "events[2]: event 3 does not fit" },
 		{ "\"seq\": 2,\n      \"at_ms\"", "\"seq\": 1,\n      \"at_ms\"", ERR_SPEC,
 		  "out of order" },
 		{ "\"outcome\": \"intent\"", "\"outcome\": 0", ERR_SPEC, "outcome: not one of" },

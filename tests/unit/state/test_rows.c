@@ -244,6 +244,76 @@ static void run_ids_sort_by_time(void **data)
 	assert_true(strcmp(a, b) < 0);
 }
 
+/* What a run was is in the chain too: an edit or removal of its row is found. */
+static void runs_are_sealed(void **data)
+{
+	static const char *const edits[] = {
+		"UPDATE runs SET result = 'ok' WHERE id = 'run1'",
+		"UPDATE runs SET who = 'x' WHERE id = 'run1'",
+		"UPDATE runs SET ended_ms = ended_ms + 1 WHERE id = 'run1'",
+		"UPDATE runs SET source = NULL WHERE id = 'run1'",
+		"UPDATE runs SET args = 'muster plan' WHERE id = 'run1'",
+		"UPDATE runs SET result = 'ok' WHERE id = 'killed'",
+		"UPDATE runs SET plan_digest = NULL WHERE id = 'killed'",
+		"DELETE FROM runs WHERE id = 'run1'",
+		"DELETE FROM runs",
+	};
+	struct err_list l = { 0 };
+
+	(void)data;
+	for (size_t i = 0; i < ARRAY_LEN(edits); i++) {
+		struct state *s = open_leased();
+		struct state_run r = { .command = "apply",
+				       .plan_digest = "d",
+				       .args = "muster apply --yes",
+				       .source = sample_value(1, "c0ffee") };
+		struct state_run *back;
+		const char *id;
+
+		OK(state_run_begin(s, arena, &r, &id, &err));
+		OK(state_run_end(s, id, "failed", sample_value(2, "counts"), &err));
+		r.id = "killed";
+		OK(state_run_begin(s, arena, &r, &id, &err));
+		OK(state_run_find(s, arena, "run1", &back, &err));
+		assert_string_equal(back->args, "muster apply --yes");
+		assert_true(value_equal(back->source, r.source));
+		OK(state_check(s, &l, &err));
+		assert_int_equal(l.n, 0);
+		raw_sql(db, edits[i]);
+		OK(state_check(s, &l, &err));
+		if (!l.n || !strstr(l.v[0].msg, "history: run "))
+			fail_msg("not found: %s", edits[i]);
+		err_list_fini(&l);
+		state_close(s);
+		OK(fs_remove_tree(fs_dirname(arena, db), &err));
+	}
+}
+
+static void runs_by_prefix(void **data)
+{
+	static const char *const ids[] = { "01aa", "01ab", "01abc", "02" };
+	struct state *s = open_leased();
+	struct state_run *r;
+	const char *id;
+
+	(void)data;
+	for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+		struct state_run row = { .id = ids[i], .command = "apply" };
+		OK(state_run_begin(s, arena, &row, &id, &err));
+	}
+	OK(state_run_by_prefix(s, arena, "01aa", &r, &err));
+	assert_string_equal(r->id, "01aa");
+	FAILS(state_run_by_prefix(s, arena, "0", &r, &err), ERR_USAGE, "several runs begin");
+	assert_non_null(strstr(err.hint, "01aa, 01ab"));
+	OK(state_run_by_prefix(s, arena, "01ab", &r, &err)); /* whole: no other is meant */
+	assert_string_equal(r->id, "01ab");
+	OK(state_run_by_prefix(s, arena, "02", &r, &err));
+	assert_string_equal(r->id, "02");
+	OK(state_run_by_prefix(s, arena, "03", &r, &err));
+	assert_null(r);
+	state_close(s);
+}
+
 static void events_are_chained(void **data)
 {
 	struct state *s = open_leased();
@@ -433,6 +503,8 @@ int main(void)
 		STATE_TEST(runs_and_their_end),
 		STATE_TEST(run_ids_sort_by_time),
 		STATE_TEST(events_are_chained),
+		STATE_TEST(runs_are_sealed),
+		STATE_TEST(runs_by_prefix),
 		STATE_TEST(meddled_history_is_found),
 		STATE_TEST(secrets_do_not_arrive),
 		STATE_TEST(serial_counts_changes),
