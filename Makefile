@@ -187,6 +187,12 @@ test-crash: RUNTESTS += -k
 $(TIERS:%=test-%): test-%: test-build-%
 	@$(RUNTESTS) $* $($*_BIN) $($*_SH)
 
+# kill -9 at every fault point of the engine; the unit tests take a sample of them.
+.PHONY: crash-points
+crash-points: $(BUILD)/tests/unit/engine/test_crash
+	@CRASH_POINTS=all $(RUNTESTS) -t 3600 crash-points $<
+	@sed -n 's/^# \([0-9]* kills\)/    \1/p' $(BUILD)/results/crash-points/unit.engine.test_crash.log
+
 VALGRIND := valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite
 VALGRIND_ROOMS ?= base
 .PHONY: valgrind
