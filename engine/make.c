@@ -375,6 +375,72 @@ static int send_update(struct creation *c, const char *id, struct err *e)
 	}
 }
 
+static bool is_absent(const struct value *v)
+{
+	return !v || v->kind == V_NULL;
+}
+
+bool make_is_as_asked(const struct value *want, const struct value *was,
+		      const struct resource_seen *seen)
+{
+	if (!want || want->kind != V_MAP || (seen->status && strcmp(seen->status, "running") != 0))
+		return false;
+	for (size_t i = 0; i < want->map.n; i++) {
+		const struct value *v = value_gets(seen->attrs, want->map.e[i].key);
+		if (is_absent(want->map.e[i].val)
+			    ? !is_absent(v)
+			    : is_absent(v) || !value_equal(want->map.e[i].val, v))
+			return false;
+	}
+	for (size_t i = 0; was && was->kind == V_MAP && i < was->map.n; i++)
+		if (!value_gets(want, was->map.e[i].key) && !str_eqc(was->map.e[i].key, "name") &&
+		    !is_absent(value_gets(seen->attrs, was->map.e[i].key)))
+			return false;
+	return true;
+}
+
+static int update_row(struct creation *c, const struct state_resource *old,
+		      struct state_resource **out, struct err *e)
+{
+	struct state_resource *r;
+
+	if (creation_row(c, RES_READY, &r, e))
+		return -1;
+	r->config_digest = old->config_digest;
+	r->created_ms = old->created_ms;
+	if (old->status == RES_TAINTED && old->config_digest)
+		r->status = RES_TAINTED; /* its configuration is still to be mended */
+	*out = r;
+	return 0;
+}
+
+/* What became of an update that failed? If all of it is there, that is what the record says from
+ * now on: no later plan would see a difference and set it right. */
+static int look_at_update(struct creation *c, const struct state_resource *old,
+			  const struct err *why, struct state_resource **out, struct err *e)
+{
+	struct err look = { 0 };
+
+	*out = NULL;
+	c->seen = NULL;
+	if (made_nothing(why->kind) || !old->token ||
+	    find_token(c->w->en, c->a, &c->at, old->token, &c->seen, &look) || !c->seen ||
+	    !c->seen->id || !make_is_as_asked(c->item->sealed, old->want, c->seen))
+		return 0;
+	return update_row(c, old, out, e);
+}
+
+static int settle_failed_update(struct creation *c, const struct state_resource *old,
+				const struct err *why, struct err *e)
+{
+	struct state_resource *r;
+
+	if (look_at_update(c, old, why, &r, e) ||
+	    work_settle(c->w, &c->row, JOURNAL_FAILED, why, r, e))
+		return -1;
+	return work_event(c->w, c->item->addr, "update failed", why, e);
+}
+
 int make_update(struct work *w, struct arena *a, const struct change *ch, struct err *e)
 {
 	struct creation c = { .w = w, .a = a };
@@ -394,19 +460,13 @@ int make_update(struct work *w, struct arena *a, const struct change *ch, struct
 	if (work_intent(w, &c.row, e))
 		return -1;
 	if (send_update(&c, old->id, e)) {
-		if (e->kind != ERR_CANCELLED &&
-		    (work_settle(w, &c.row, JOURNAL_FAILED, e, NULL, &journal) ||
-		     work_event(w, ch->addr, "update failed", e, &journal)))
+		if (e->kind != ERR_CANCELLED && settle_failed_update(&c, old, e, &journal))
 			*e = journal;
 		return err_on(e, ch->addr, ch->node);
 	}
 	c.row.request = c.seen->request;
-	if (creation_row(&c, RES_READY, &r, e))
+	if (update_row(&c, old, &r, e))
 		return -1;
-	r->config_digest = old->config_digest;
-	r->created_ms = old->created_ms;
-	if (old->status == RES_TAINTED && old->config_digest)
-		r->status = RES_TAINTED; /* its configuration is still to be mended */
 	if (work_settle(w, &c.row, JOURNAL_DONE, NULL, r, e) ||
 	    work_event(w, ch->addr, "updated", NULL, e))
 		return -1;

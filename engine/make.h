@@ -18,6 +18,10 @@ must_check int make_delete(struct work *w, struct arena *a, const struct change 
 must_check int make_forget(struct work *w, struct arena *a, const struct change *c, struct err *e);
 /* Until it is gone, within the type's time; an absent object is success. Also for recover and gc. */
 must_check int make_gone(struct engine *en, const struct served *at, const char *id, struct err *e);
+/* All that an update asked for is there, and nothing that it took away. was: what had been asked
+ * for before. */
+bool make_is_as_asked(const struct value *want, const struct value *was,
+		      const struct resource_seen *seen);
 /* find, asked again while the provider is busy. */
 must_check int make_find(struct engine *en, struct arena *a, const struct journal_row *row,
 			 struct resource_seen **out, struct err *e);

@@ -310,31 +310,6 @@ static int settle_delete(struct settling *s, const struct journal_row *row, stru
 	return old ? delete_undone(s, row, old, e) : leftover_stays(s, row, id, e);
 }
 
-static bool is_absent(const struct value *v)
-{
-	return !v || v->kind == V_NULL;
-}
-
-/* All that the update asked for is there, and nothing that it took away. */
-static bool is_as_asked(const struct value *want, const struct value *was,
-			const struct resource_seen *seen)
-{
-	if (!want || want->kind != V_MAP || (seen->status && strcmp(seen->status, "running") != 0))
-		return false;
-	for (size_t i = 0; i < want->map.n; i++) {
-		const struct value *v = value_gets(seen->attrs, want->map.e[i].key);
-		if (is_absent(want->map.e[i].val)
-			    ? !is_absent(v)
-			    : is_absent(v) || !value_equal(want->map.e[i].val, v))
-			return false;
-	}
-	for (size_t i = 0; was && was->kind == V_MAP && i < was->map.n; i++)
-		if (!value_gets(want, was->map.e[i].key) && !str_eqc(was->map.e[i].key, "name") &&
-		    !is_absent(value_gets(seen->attrs, was->map.e[i].key)))
-			return false;
-	return true;
-}
-
 /* An update that went all the way is recorded, or the record would go on asking for what was
  * before, unseen by any plan. */
 static int settle_update(struct settling *s, const struct journal_row *row, bool *settled,
@@ -351,7 +326,7 @@ static int settle_update(struct settling *s, const struct journal_row *row, bool
 		return 0;
 	if (make_find(s->w.en, s->w.a, row, &seen, e))
 		return -1;
-	if (!seen || !seen->id || !is_as_asked(value_get(row->want, "attrs"), old->want, seen))
+	if (!seen || !seen->id || !make_is_as_asked(value_get(row->want, "attrs"), old->want, seen))
 		return 0;
 	if (record_found(s, row, seen, old, e))
 		return -1;
