@@ -50,7 +50,9 @@ libs_upto = $(foreach r,$(call reverse,$(call upto,$(1),$(ROOMS))),$(BUILD)/lib$
 # ---- flags -----------------------------------------------------------------------------------
 
 PKGS := libssh2 yaml-0.1 openssl sqlite3 jansson libpcre2-8
-PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+# Compiled against, and loaded when it is first needed (net/git.c).
+LATE_PKGS := libgit2
+PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) $(LATE_PKGS) 2>/dev/null)
 PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
 WARN := -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes \
@@ -75,7 +77,7 @@ CPPFLAGS_ALL = -I. -I$(BUILD) -D_GNU_SOURCE -DMUSTER_VERSION='"$(VERSION)"' \
 	-DMUSTER_DATADIR='"$(DATADIR)"' -include base/banned.h $(PKG_CFLAGS) $(CPPFLAGS)
 CFLAGS_ALL = -std=gnu11 $(WARN) $(OPT) -ffile-prefix-map=$(CURDIR)=. $(CFLAGS)
 LDFLAGS_ALL = $(LDOPT) -Wl,--as-needed $(LDFLAGS)
-LIBS = $(PKG_LIBS) -lpthread -lm
+LIBS = $(PKG_LIBS) -lpthread -lm -ldl
 
 compile = $(CC) $(CPPFLAGS_ALL) $(MAY_PRINT) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
@@ -100,7 +102,7 @@ $(MUSTER): $(BUILD)/obj/cli/main.o $(call libs_upto,cli)
 FLAGS_NOW := $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	@pkg-config --print-errors --exists $(PKGS) || \
+	@pkg-config --print-errors --exists $(PKGS) $(LATE_PKGS) || \
 		{ echo 'libraries are missing; on Debian: sudo tools/setup build' >&2; exit 1; }
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' >$@.new
 	@if cmp -s $@.new $@; then rm -f $@.new; else mv $@.new $@; fi
@@ -260,7 +262,7 @@ check:
 check-all:
 	+@MAKE='$(MAKE)' BUILD='$(ROOT_BUILD)' sh tools/check check-all
 bench: all
-	@TEST_BUILD='$(abspath $(BUILD))' MUSTER='$(abspath $(MUSTER))' bash tests/bench/run
+	@TEST_BUILD='$(abspath $(BUILD))' MUSTER='$(abspath $(MUSTER))' bash tests/bench/run $(BENCH)
 demo:
 	+@MAKE='$(MAKE)' BUILD='$(BUILD)' sh tools/demo
 
@@ -302,7 +304,8 @@ help:
 	'make format           clang-format over the tree' \
 	'make unit[-ROOM]      unit tests (ROOM: $(ROOMS))' \
 	'make test-TIER        $(TIERS)' \
-	'make valgrind fuzz bench demo man install uninstall dist clean' \
+	'make bench [BENCH=PART]  PART: play exec scale' \
+	'make valgrind fuzz demo man install uninstall dist clean' \
 	'variables             BUILD=dir CC=clang SAN=1 COV=1 WERROR=0 V=1 PREFIX= DESTDIR=' \
 	'tools/setup GROUP...  installs what is needed on Debian: build test demo bench'
 

@@ -4,6 +4,7 @@
 #ifndef MUSTER_NET_NET_H
 #define MUSTER_NET_NET_H
 
+#include "net/git.h"
 #include "net/host.h"
 #include "net/ssh.h"
 #include "net/ssh_config.h"
