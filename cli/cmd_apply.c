@@ -144,7 +144,8 @@ static size_t nodes_destroyed(const struct plan *p)
 	for (size_t i = 0; i < p->changes.n; i++) {
 		const struct change *ch = p->changes.v[i];
 
-		n += ch->node && (ch->action == CHANGE_DELETE || ch->action == CHANGE_REPLACE);
+		n += ch->node && !ch->owned &&
+		     (ch->action == CHANGE_DELETE || ch->action == CHANGE_REPLACE);
 	}
 	return n;
 }
@@ -206,7 +207,7 @@ static int apply_saved(struct cli *c, const char *path, struct err *e)
 {
 	struct plan *p;
 
-	if (plan_load(c->a, path, &p, e) < 0 || plan_verify(c->engine, p, e) < 0)
+	if (plan_load(c->engine, c->a, path, &p, e) < 0 || plan_verify(c->engine, p, e) < 0)
 		return -1;
 	return walk(c, p, e); /* it was looked at when it was saved */
 }

@@ -7,7 +7,8 @@
 
 struct plan_opts {
 	const char *out;
-	bool full, diff, refresh_only, no_refresh, detailed, destroy;
+	bool full, diff, refresh_only, no_refresh, detailed, destroy, markdown;
+	int64_t max_bytes;
 	struct opt_list targets, excludes;
 };
 
@@ -47,25 +48,51 @@ static int exit_code_of(const struct plan *p)
 	return p->drift.n == p->changes.n ? EXIT_DRIFT : EXIT_CHANGES;
 }
 
-static int cmd_plan(struct cli *c, struct err *e)
+static int check_opts(const struct cli *c, struct err *e)
+{
+	const struct plan_opts *o = c->opts;
+
+	if (session_no_args(c, e) < 0)
+		return -1;
+	if (o->max_bytes && !o->markdown)
+		return err_set(e, ERR_USAGE, "--max-bytes is for --markdown");
+	if (o->max_bytes && o->max_bytes < MARKDOWN_MIN_BYTES)
+		return err_set(e, ERR_USAGE, "--max-bytes %lld is too little: at least %d",
+			       (long long)o->max_bytes, MARKDOWN_MIN_BYTES);
+	if (o->markdown && c->g.json)
+		return err_set(e, ERR_USAGE, "--markdown and --json are two things");
+	return 0;
+}
+
+static void show(struct cli *c, const struct plan *p, bool drift)
 {
 	const struct plan_opts *o = c->opts;
 	struct plan_view how = { .full = o->full, .diff = o->diff };
+
+	if (c->g.json)
+		view_json(c, plan_json(c->a, p));
+	else if (o->markdown)
+		view_plan_markdown(c, p, &how,
+				   o->max_bytes ? (size_t)o->max_bytes : MARKDOWN_MAX_BYTES, drift);
+	else if (drift)
+		view_drift(c, p, &how);
+	else
+		view_plan(c, p, &how);
+}
+
+static int cmd_plan(struct cli *c, struct err *e)
+{
+	const struct plan_opts *o = c->opts;
 	enum plan_mode mode = o->destroy	? PLAN_DESTROY
 			      : o->refresh_only ? PLAN_REFRESH_ONLY
 						: PLAN_APPLY;
 	struct plan *p;
 
-	if (session_no_args(c, e) < 0 || make(c, o, mode, &p, e) < 0)
+	if (check_opts(c, e) < 0 || make(c, o, mode, &p, e) < 0)
 		return -1;
-	if (o->out && plan_save(p, o->out, e) < 0)
+	if (o->out && plan_save(c->engine, p, o->out, e) < 0)
 		return -1;
-	if (c->g.json)
-		view_json(c, plan_json(c->a, p));
-	else if (mode == PLAN_REFRESH_ONLY)
-		view_drift(c, p, &how);
-	else
-		view_plan(c, p, &how);
+	show(c, p, mode == PLAN_REFRESH_ONLY);
 	if (o->out)
 		view_notef(c, "The plan was saved. Next: muster apply %s\n", o->out);
 	else if (!plan_is_empty(p) && mode == PLAN_APPLY)
@@ -76,15 +103,11 @@ static int cmd_plan(struct cli *c, struct err *e)
 static int cmd_drift(struct cli *c, struct err *e)
 {
 	const struct plan_opts *o = c->opts;
-	struct plan_view how = { .full = o->full, .diff = o->diff };
 	struct plan *p;
 
-	if (session_no_args(c, e) < 0 || make(c, o, PLAN_APPLY, &p, e) < 0)
+	if (check_opts(c, e) < 0 || make(c, o, PLAN_APPLY, &p, e) < 0)
 		return -1;
-	if (c->g.json)
-		view_json(c, plan_json(c->a, p));
-	else
-		view_drift(c, p, &how);
+	show(c, p, true);
 	if (p->unreachable.n && !p->drift.n)
 		return err_set(e, ERR_REMOTE,
 			       "%zu nodes could not be asked, so this is no clean bill",
@@ -95,6 +118,14 @@ static int cmd_drift(struct cli *c, struct err *e)
 #define O(member, letter, type, arg, doc, aliases)                                           \
 	{                                                                                    \
 #member, letter, type, offsetof(struct plan_opts, member), arg, doc, aliases \
+	}
+
+#define MARKDOWN_ROWS                                                                        \
+	O(markdown, 0, OPT_FLAG, NULL, "as Markdown, for a comment on a change of the spec", \
+	  NULL),                                                                             \
+	{                                                                                    \
+		"max-bytes", 0, OPT_INT, offsetof(struct plan_opts, max_bytes), "N",         \
+			"at most so much Markdown (default 65536)", NULL                     \
 	}
 
 static const struct opt plan_rows[] = {
@@ -110,6 +141,7 @@ static const struct opt plan_rows[] = {
 	  "only this resource (repeatable)", NULL },
 	{ "exclude", 0, OPT_LIST, offsetof(struct plan_opts, excludes), "ADDR",
 	  "not this resource (repeatable)", NULL },
+	MARKDOWN_ROWS,
 	{ "detailed-exitcode", 0, OPT_FLAG, offsetof(struct plan_opts, detailed), NULL,
 	  "exit 2 if changes are pending, 3 if only drift", NULL },
 	OPT_END,
@@ -117,6 +149,7 @@ static const struct opt plan_rows[] = {
 static const struct opt drift_rows[] = {
 	O(full, 0, OPT_FLAG, NULL, "every node on its own, every field", NULL),
 	O(diff, 0, OPT_FLAG, NULL, "show what changed inside files", NULL),
+	MARKDOWN_ROWS,
 	OPT_END,
 };
 

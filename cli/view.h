@@ -61,8 +61,17 @@ struct plan_view {
 	bool full; /* every node on its own */
 	bool diff; /* unified diffs of node changes */
 };
+#define MARKDOWN_MIN_BYTES 1000
+#define MARKDOWN_MAX_BYTES 65536 /* of a comment, in most places where code is reviewed */
 void view_plan(struct cli *c, const struct plan *p, const struct plan_view *how);
 void view_drift(struct cli *c, const struct plan *p, const struct plan_view *how);
+/* cli/view_plan_md.c: for a comment on a change of the spec. drift: what was changed outside,
+ * instead of what will be done. Never longer than max_bytes, never cut inside a fence or a
+ * character. */
+void view_plan_markdown(struct cli *c, const struct plan *p, const struct plan_view *how,
+			size_t max_bytes, bool drift);
+void plan_markdown(struct buf *b, const struct plan *p, const struct plan_view *how,
+		   size_t max_bytes, bool drift);
 void plan_text(struct buf *b, struct arena *a, const struct plan *p, const struct plan_view *how,
 	       bool color);
 void drift_text(struct buf *b, struct arena *a, const struct plan *p, const struct plan_view *how,

@@ -79,6 +79,7 @@ static struct change *change_new(struct arena *a, const struct diff_input *in,
 	c->node = in->node;
 	c->pool = in->pool;
 	c->id = in->id;
+	c->owned = in->owned;
 	c->action = action;
 	c->cause = cause;
 	c->reason = reason;
@@ -332,7 +333,8 @@ void diff_resource(struct arena *a, const struct diff_input *in, struct diff_out
 	    (gone || !in->seen || (in->status && strcmp(in->status, "building") == 0))) {
 		out->change = to_make(a, in, CAUSE_SPEC, "its creation was interrupted");
 	} else if (!recorded || (gone && in->deleting)) {
-		out->change = to_make(a, in, CAUSE_SPEC, "not there");
+		out->change = to_make(a, in, CAUSE_SPEC,
+				      in->owned ? "new in the spec" : "not there");
 	} else if (in->deleting) {
 		out->change = diff_force_replace(a, in, NULL, "its deletion was interrupted");
 	} else if (in->moved_from) {
@@ -380,6 +382,7 @@ static struct change *config_change(struct arena *a, const struct diff_config_in
 	c->provider = in->provider;
 	c->node = in->node;
 	c->pool = in->pool;
+	c->owned = in->owned;
 	c->action = CHANGE_CONFIGURE;
 	c->cause = cause;
 	c->reason = reason;

@@ -20,6 +20,7 @@ struct diff_input {
 	const char *moved_from;	    /* the provider that has it, when the spec names another now */
 	const struct field *fields; /* rows of the type; NULL: unknown type (deleted provider) */
 	bool can_update;
+	bool owned; /* a machine that exists without us */
 	const struct value *want; /* sealed; NULL: not in the spec (any more) */
 	struct diff_deps want_deps;
 	const struct value *recorded; /* sealed attributes once asked for; NULL: nothing recorded */
@@ -58,6 +59,7 @@ struct node_probe {
 struct diff_config_input {
 	const char *addr, *provider, *node, *pool;
 	bool wanted;	      /* the pool has playbooks or roles */
+	bool owned;	      /* as in struct diff_input */
 	const char *digest;   /* of playbooks, roles and vars now */
 	const char *recorded; /* digest last applied; NULL: never */
 	bool tainted;	      /* the last one failed */

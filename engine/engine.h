@@ -45,6 +45,8 @@ struct engine_opts {
 	bool no_refresh; /* plan from what was recorded; nodes are not probed */
 	bool diff;	 /* keep unified diffs of node changes */
 	const struct value *extra_vars;
+	const char *command_line;   /* for the history; no secrets in it; may be NULL */
+	const struct value *source; /* what the run works from, when it is known already (revert) */
 	const struct ssh_target *ssh_defaults; /* from the command line, may be NULL */
 	void (*on_event)(void *arg, const struct engine_event *ev);
 	void *arg;
@@ -57,6 +59,13 @@ void engine_close(struct engine *en); /* closes connections and providers; NULL 
 void engine_stop(struct engine *en);  /* first ^C: no new steps; running ones finish or are
 					 journalled. Callable from a signal callback. */
 void engine_abort(struct engine *en); /* second ^C: cancels everything; the journal stays true */
+
+/*
+ * Notes, for the history of a run to come, what its spec is to git: {"commit", "branch", "dirty",
+ * "changed", "path"} or, where there is none, {"why"}; and "vars", the names of variables given on
+ * the command line. Called when the plan is made. Fails only by ^C.
+ */
+must_check int engine_note_source(struct engine *en, struct err *e);
 
 /* ---- plan ---- */
 enum change_action {
@@ -94,12 +103,22 @@ struct change {
 	VEC(struct field_change) fields;
 	VEC(const char *) unknown; /* paths known after apply */
 	bool effect_reboot, effect_drain;
+	bool owned; /* a machine of the user's own: taken in and let go, not made and destroyed */
 	bool in_service;  /* the node serves now: counts against the pool's max_unavailable while it
 			     is worked on */
 	VEC(size_t) deps; /* indices into plan.changes: made (configured) before this is made */
 	VEC(size_t) undone_first; /* indices into plan.changes: deleted before this is deleted */
-	const char *shape; /* changes with equal shape differ only in the node: shown as one line */
+	const char *shape; /* changes with equal shape differ only in the node (and its pool): shown
+			      as one line */
 	const char *config_digest; /* configure */
+};
+
+/* How fast a pool's changes go: for people, and no part of what is decided. */
+struct plan_pool {
+	const char *name;
+	int64_t at_a_time; /* nodes in service that may be down at a time; 0: any number */
+	/* what one step took in earlier runs, the median; 0: not known */
+	int64_t create_ms, update_ms, delete_ms, configure_ms;
 };
 
 struct plan {
@@ -109,6 +128,8 @@ struct plan {
 	drift; /* the CAUSE_OUTSIDE part, also when nothing will be done about it */
 	VEC(const char *) unreachable; /* nodes that could not be probed */
 	size_t add, change, destroy, configure;
+	size_t release; /* the user's own machines that are let go: not in `destroy` */
+	VEC(struct plan_pool *) pools; /* of its nodes */
 	bool is_destroy;
 	bool is_refresh; /* nothing is made or deleted: the record learns what is there */
 	const char *cluster;
@@ -125,10 +146,11 @@ enum plan_mode { PLAN_APPLY, PLAN_DESTROY, PLAN_REFRESH_ONLY };
 must_check int plan_make(struct engine *en, struct arena *a, enum plan_mode mode, struct plan **out,
 			 struct err *e);
 bool plan_is_empty(const struct plan *p);
-must_check int plan_save(const struct plan *p, const char *path,
-			 struct err *e); /* 0600, digest inside; secrets sealed */
-must_check int plan_load(struct arena *a, const char *path, struct plan **out,
-			 struct err *e); /* refuses a changed file */
+/* 0600, signed with the key beside the state, which is made if there is none; no secrets inside. */
+must_check int plan_save(struct engine *en, const struct plan *p, const char *path, struct err *e);
+/* Refuses what was changed, was cut, is of another state, or is no regular file: ERR_CONFLICT. */
+must_check int plan_load(struct engine *en, struct arena *a, const char *path, struct plan **out,
+			 struct err *e);
 /* Observes again; ERR_CONFLICT saying which of spec, state, observation moved since. */
 must_check int plan_verify(struct engine *en, const struct plan *p, struct err *e);
 const struct value *plan_json(struct arena *a, const struct plan *p); /* cli.md's document */
@@ -156,7 +178,8 @@ must_check int plan_apply(struct engine *en, struct arena *a, const struct plan 
 /* What became of a step that a killed run left unfinished. */
 struct settled {
 	const char *addr, *action, *run, *provider;
-	/* "recorded", "tainted", "dropped", "gone", "interrupted", "unknown" */
+	/* "recorded", "tainted", "dropped", "gone", "leftover",
+				"interrupted", "unknown" */
 	const char *outcome;
 	const char *decision, *reason; /* "made: recorded as vm-7", "the provider has an object with
 					  its token" */

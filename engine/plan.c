@@ -252,8 +252,9 @@ static void shape(struct arena *a, struct change *c)
 	char hex[SHA256_HEX];
 
 	buf_init(&b, BUF_MAX_DEFAULT);
-	buf_addf(&b, "%d %d %s %s %s %s\n", c->action, c->cause, c->kind,
-		 c->provider ? c->provider : "", c->pool ? c->pool : "", c->reason);
+	buf_addf(&b, "%d %d %d%d%d%d %s %s %s\n", c->action, c->cause, c->owned, c->in_service,
+		 c->effect_drain, c->effect_reboot, c->kind, c->provider ? c->provider : "",
+		 c->reason);
 	for (size_t i = 0; i < c->fields.n; i++) {
 		const struct field_change *f = &c->fields.v[i];
 		buf_addf(&b, "%s %d %d ", f->path, f->forces_replace, f->cause);
@@ -264,8 +265,9 @@ static void shape(struct arena *a, struct change *c)
 			json_write(&b, f->after, JSON_SORT);
 		buf_addc(&b, '\n');
 	}
-	if (c->action == CHANGE_CREATE && c->after && strcmp(c->kind, "machine") == 0) {
-		json_write(&b, c->after, JSON_SORT);
+	if (c->action == CHANGE_CREATE && c->after && c->node) {
+		if (!c->owned) /* what is asked for is the host's name */
+			json_write(&b, c->after, JSON_SORT);
 	} else if (!c->node) {
 		buf_adds(&b, c->addr); /* only nodes are folded */
 	}
@@ -280,9 +282,13 @@ static void count(struct plan *p, const struct change *c)
 	case CHANGE_UPDATE: p->change++; break;
 	case CHANGE_REPLACE:
 		p->add++;
-		p->destroy++;
+		p->destroy += !c->owned;
+		p->release += c->owned;
 		break;
-	case CHANGE_DELETE: p->destroy++; break;
+	case CHANGE_DELETE:
+		p->destroy += !c->owned;
+		p->release += c->owned;
+		break;
 	case CHANGE_CONFIGURE: p->configure++; break;
 	case CHANGE_FORGET: break;
 	}

@@ -82,6 +82,8 @@ struct value *change_value(struct arena *a, const struct change *c)
 	value_set(m, "fields", fields);
 	value_set(m, "unknown", texts(a, c->unknown.v, c->unknown.n));
 	value_set(m, "effects", effects(a, c));
+	if (c->owned)
+		value_set(m, "owned", value_bool(a, true));
 	if (c->in_service)
 		value_set(m, "in_service", value_bool(a, true));
 	value_set(m, "deps", indices(a, c->deps.v, c->deps.n));
@@ -108,7 +110,27 @@ static struct value *summary(struct arena *a, const struct plan *p)
 	value_set(m, "change", value_int(a, (int64_t)p->change));
 	value_set(m, "destroy", value_int(a, (int64_t)p->destroy));
 	value_set(m, "configure", value_int(a, (int64_t)p->configure));
+	if (p->release)
+		value_set(m, "release", value_int(a, (int64_t)p->release));
 	return m;
+}
+
+static struct value *pools(struct arena *a, const struct plan *p)
+{
+	struct value *l = value_list(a);
+
+	for (size_t i = 0; i < p->pools.n; i++) {
+		const struct plan_pool *pool = p->pools.v[i];
+		struct value *m = value_map(a);
+		set_text(a, m, "name", pool->name);
+		value_set(m, "at_a_time", value_int(a, pool->at_a_time));
+		value_set(m, "create_ms", value_int(a, pool->create_ms));
+		value_set(m, "update_ms", value_int(a, pool->update_ms));
+		value_set(m, "delete_ms", value_int(a, pool->delete_ms));
+		value_set(m, "configure_ms", value_int(a, pool->configure_ms));
+		value_add(a, l, m);
+	}
+	return l;
 }
 
 struct value *plan_value(struct arena *a, const struct plan *p)
@@ -127,6 +149,7 @@ struct value *plan_value(struct arena *a, const struct plan *p)
 	value_set(m, "drift", changes(a, p->drift.v, p->drift.n));
 	value_set(m, "unreachable", texts(a, p->unreachable.v, p->unreachable.n));
 	value_set(m, "probed", texts(a, p->probed.v, p->probed.n));
+	value_set(m, "pools", pools(a, p));
 	value_set(m, "summary", summary(a, p));
 	set_value(m, "outputs", p->outputs);
 	return m;
@@ -256,6 +279,7 @@ int change_read(struct arena *a, const struct value *v, struct change **out, str
 	c->config_digest = get_text(a, v, "config_digest");
 	if (!c->addr || !c->kind || !c->provider || action < 0 || cause < 0)
 		return err_set(e, ERR_CONFLICT, "a change is incomplete");
+	c->owned = value_get_bool(v, "owned", false);
 	c->in_service = value_get_bool(v, "in_service", false);
 	c->action = (enum change_action)action;
 	c->cause = (enum change_cause)cause;
@@ -313,6 +337,22 @@ static int read_changes(struct arena *a, const struct value *v, struct plan *p, 
 	return 0;
 }
 
+static void read_pools(struct arena *a, const struct value *l, struct plan *p)
+{
+	for (size_t i = 0; l && l->kind == V_LIST && i < l->list.n; i++) {
+		const struct value *v = l->list.v[i];
+		struct plan_pool *pool = arena_obj(a, struct plan_pool);
+		pool->name = get_text(a, v, "name");
+		pool->at_a_time = value_get_int(v, "at_a_time", 0);
+		pool->create_ms = value_get_int(v, "create_ms", 0);
+		pool->update_ms = value_get_int(v, "update_ms", 0);
+		pool->delete_ms = value_get_int(v, "delete_ms", 0);
+		pool->configure_ms = value_get_int(v, "configure_ms", 0);
+		if (pool->name)
+			VEC_ADD(a, &p->pools) = pool;
+	}
+}
+
 int plan_read(struct arena *a, const struct value *v, struct plan **out, struct err *e)
 {
 	struct plan *p = arena_obj(a, struct plan);
@@ -328,6 +368,7 @@ int plan_read(struct arena *a, const struct value *v, struct plan **out, struct 
 	p->change = (size_t)value_get_int(sum, "change", 0);
 	p->destroy = (size_t)value_get_int(sum, "destroy", 0);
 	p->configure = (size_t)value_get_int(sum, "configure", 0);
+	p->release = (size_t)value_get_int(sum, "release", 0);
 	p->outputs = value_get(v, "outputs");
 	for (size_t i = 0; un && un->kind == V_LIST && i < un->list.n; i++)
 		if (un->list.v[i]->kind == V_STR)
@@ -336,6 +377,7 @@ int plan_read(struct arena *a, const struct value *v, struct plan **out, struct 
 		if (probed->list.v[i]->kind == V_STR)
 			VEC_ADD(a, &p->probed) = str_cstr(a, probed->list.v[i]->s);
 	p->probed_nodes = p->probed.n;
+	read_pools(a, value_get(v, "pools"), p);
 	if (!p->cluster)
 		return err_set(e, ERR_CONFLICT, "it names no cluster");
 	if (copy_digest(v, "spec_digest", p->spec_digest, e) ||

@@ -3,6 +3,7 @@
 
 #include "engine/fan.h"
 #include "engine/outputs.h"
+#include "engine/pace.h"
 #include "engine/pool_config.h"
 #include "engine/probe.h"
 #include "engine/scene.h"
@@ -268,12 +269,24 @@ int planner_run(struct engine *en, struct arena *a, const struct planner_ask *as
 
 /* ---- engine.h ---- */
 
+static int learn_pace(struct engine *en, struct arena *a, struct plan *plan, struct err *e)
+{
+	struct journal_paces known = { 0 };
+
+	if (!en->o.state || !plan->pools.n)
+		return 0;
+	if (journal_pace(en->o.state, a, &known, e))
+		return -1;
+	pace_learn(plan, &known);
+	return 0;
+}
+
 int plan_make(struct engine *en, struct arena *a, enum plan_mode mode, struct plan **out,
 	      struct err *e)
 {
 	struct planner_ask ask = { .mode = mode, .no_refresh = en->o.no_refresh };
 
-	return planner_run(en, a, &ask, out, e);
+	return planner_run(en, a, &ask, out, e) || learn_pace(en, a, *out, e) ? -1 : 0;
 }
 
 static int moved(struct err *e, const char *what)

@@ -6,6 +6,8 @@
  */
 #include "engine/scene.h"
 
+#include "engine/pace.h"
+
 void scene_init(struct scene *s, struct arena *a)
 {
 	*s = (struct scene){ .a = a };
@@ -134,6 +136,16 @@ int scene_subjects(struct scene *p, struct err *e)
 	return selection_make(p->a, &all, &p->said, &p->sel, e);
 }
 
+/* Of the machine as it is recorded, else as it is wanted: whether it is destroyed or let go. */
+static bool is_owned(const struct subject *s)
+{
+	const struct provider_type *t = s->want ? s->want->provider_type : NULL;
+
+	if (s->recorded && s->recorded->provider_type)
+		t = provider_type_find(str_of(s->recorded->provider_type));
+	return s->pr->in.node && t && !t->owns_hosts;
+}
+
 /* Puts together what was asked of the provider and what it told, for one address. */
 static int fill_subject(struct scene *p, struct subject *s, struct err *e)
 {
@@ -145,6 +157,8 @@ static int fill_subject(struct scene *p, struct subject *s, struct err *e)
 
 	in->fields = l->type->fields;
 	in->can_update = l->type->update != NULL;
+	in->owned = is_owned(s);
+	s->pr->config.owned = in->owned;
 	in->looked = l->listed && !p->no_refresh;
 	if (in->looked && (s->recorded || s->create))
 		s->seen = observe_find(l, s->recorded ? s->recorded->id : NULL, token);
@@ -203,5 +217,8 @@ int scene_plan(struct scene *p, struct plan **out, struct err *e)
 	p->src.mode = p->mode;
 	p->src.selected = p->sel.all ? NULL : selected;
 	p->src.arg = p;
-	return plan_build(p->a, &p->src, out, e);
+	if (plan_build(p->a, &p->src, out, e))
+		return -1;
+	pace_limits(p->a, p->fleet, *out);
+	return 0;
 }

@@ -63,9 +63,9 @@ static int make_key(struct arena *a, const char *path, struct err *e)
 	return rc;
 }
 
-static int find_key(struct state *s, struct arena *a, struct str *key, struct err *e)
+static int find_key(const char *state, struct arena *a, struct str *key, struct err *e)
 {
-	char *path = files_seal_key(a, s->path);
+	char *path = files_seal_key(a, state);
 
 	if (!fs_exists(path) && make_key(a, path, e))
 		return -1;
@@ -117,8 +117,65 @@ int state_seal(struct state *s, struct arena *a, const struct value *v, const st
 	*out = v;
 	if (!value_has_secret(v))
 		return 0;
-	if (find_key(s, tmp, &key, e))
+	if (find_key(s->path, tmp, &key, e))
 		return -1;
 	*out = seal(a, key, v);
 	return 0;
+}
+
+/* ---- signatures ---- */
+
+/* A key of its own for each purpose, so that no digest of a secret is a signature of anything. */
+static void sign(struct str key, const char *purpose, struct str data, char out[SHA256_HEX])
+{
+	scoped(buf_wipe) struct buf b = { 0 };
+	char derived[SHA256_HEX];
+
+	buf_init(&b, 1024);
+	buf_addf(&b, "muster signature: %s", purpose);
+	hmac_sha256_hex(key, buf_str(&b), derived);
+	hmac_sha256_hex(str_of(derived), data, out);
+	explicit_bzero(derived, sizeof derived);
+}
+
+int state_sign(const char *path, const char *purpose, struct str data, char out[SHA256_HEX],
+	       struct err *e)
+{
+	scoped(arena_freep) struct arena *tmp = arena_new("sign");
+	struct str key;
+
+	if (fs_mkdirs(fs_dirname(tmp, path), 0700, e) || find_key(path, tmp, &key, e))
+		return err_wrap(e, "signing");
+	sign(key, purpose, data, out);
+	return 0;
+}
+
+/* In a time that does not tell how much of it was right. */
+static bool equal_digests(const char *x, const char *y)
+{
+	unsigned char differ = 0;
+
+	if (strlen(x) != SHA256_HEX - 1 || strlen(y) != SHA256_HEX - 1)
+		return false;
+	for (size_t i = 0; i < SHA256_HEX - 1; i++)
+		differ |= (unsigned char)(x[i] ^ y[i]);
+	return differ == 0;
+}
+
+int state_verify(const char *path, const char *purpose, struct str data, const char *signature,
+		 struct err *e)
+{
+	scoped(arena_freep) struct arena *tmp = arena_new("verify");
+	char *file = files_seal_key(tmp, path);
+	char want[SHA256_HEX];
+	struct str key;
+
+	if (!fs_exists(file))
+		return err_set(e, ERR_CONFLICT, "nothing was signed here: there is no %s", file);
+	if (read_key(tmp, file, &key, e))
+		return -1;
+	sign(key, purpose, data, want);
+	if (equal_digests(want, signature))
+		return 0;
+	return err_set(e, ERR_CONFLICT, "it was not signed with the key in %s", file);
 }

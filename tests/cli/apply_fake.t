@@ -58,7 +58,7 @@ is "update" 0 "$status"
 spec 3 debian-13 large
 run plan
 has "an image forces replacement" "$out" "# forces replacement"
-has "replacements are told in full" "$out" "node.a[2]"
+has "replacements are told in full" "$out" "-/+ 3 nodes a-[0-2]: destroy, then create again"
 run apply --yes
 is "replace" 0 "$status"
 run plan --detailed-exitcode
