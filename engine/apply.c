@@ -20,6 +20,7 @@ struct walker {
 	struct map failed_units;
 	int64_t failures_allowed;
 	size_t ended;
+	size_t last; /* the step that ended last + 1; 0: none yet */
 };
 
 struct step_task {
@@ -96,11 +97,50 @@ static void note_failure(struct walker *k, const struct step *s, const struct er
 		r->budget_exceeded = true;
 }
 
+/* For what it is: ended by the same turn of the loop, or a few ms of it. */
+#define AT_ONCE_MS 5
+
+/* What let the step begin: the end of what it rests on or, when it was ready before, of whatever
+ * left its place to it. */
+static void note_start(struct walker *k, size_t i, struct step_note *n)
+{
+	const struct step *s = &k->steps.v.v[i];
+	const struct step *freed = s->freed_by ? &k->steps.v.v[s->freed_by - 1] : NULL;
+	const struct step *last = k->last ? &k->steps.v.v[k->last - 1] : NULL;
+	bool at_once = freed && s->started - freed->ended <= AT_ONCE_MS;
+	const struct step *after = at_once ? freed : last;
+
+	*n = (struct step_note){ .action = part_name(s), .started = s->started };
+	if (after) {
+		n->after = arena_printf(k->w->a, "%s %s", part_name(after), after->c->addr);
+		n->wait = at_once ? "needs" : "turn";
+	}
+	map_put(&k->w->running, str_of(s->c->addr), n);
+}
+
+/* A step that had nothing to settle, or broke off before, is in the history as well. */
+static void note_end(struct walker *k, const struct step *s, const struct step_note *n, int rc,
+		     const struct err *why)
+{
+	struct err e = { 0 };
+	const char *what = !rc ? done_text(s)
+			   : why->kind == ERR_CANCELLED
+				   ? "interrupted"
+				   : arena_printf(k->w->a, "%s failed", part_name(s));
+
+	if (!n->told && why->kind != ERR_LEASE && !k->w->commit.broken &&
+	    work_event(k->w, s->c->addr, what, rc ? why : NULL, &e))
+		log_debug("history: %s", e.msg);
+	map_put(&k->w->running, str_of(s->c->addr), NULL);
+}
+
 static void finish(struct walker *k, size_t i, int rc, const struct err *e)
 {
 	struct step *s = &k->steps.v.v[i];
 
 	k->ended++;
+	k->last = i + 1;
+	s->ended = clock_now();
 	if (!rc) {
 		tell(k, s, "step_done", NULL);
 	} else if (e->kind == ERR_LEASE || k->w->commit.broken) {
@@ -124,11 +164,14 @@ static void step_main(void *arg)
 	struct walker *k = t->k;
 	struct step *s = &k->steps.v.v[t->i];
 	scoped(arena_freep) struct arena *a = arena_new("step");
+	struct step_note note;
 	struct err e = { 0 };
 
 	s->started = clock_now();
+	note_start(k, t->i, &note);
 	tell(k, s, "step_start", NULL);
 	int rc = act(k, s, a, &e);
+	note_end(k, s, &note, rc, &e);
 	finish(k, t->i, rc, &e);
 	task_sem_give(&k->tick);
 }

@@ -31,8 +31,9 @@ struct engine {
 	struct task_sem *tick;	  /* the walker's dispatcher, while it walks */
 	struct committer *commit; /* that runs now, or NULL */
 	bool stopping, aborting;
-	struct err fatal; /* lease or journal lost: nothing may act any more */
-	const char *run;  /* id, while a run is on */
+	struct err fatal;	    /* lease or journal lost: nothing may act any more */
+	const char *run;	    /* id, while a run is on */
+	const struct value *source; /* of the runs to come: see engine_note_source */
 };
 
 /* The provider of that name, opened. Known from the spec, else from what was recorded about it. */

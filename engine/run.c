@@ -123,6 +123,8 @@ static int begin(struct run *r, struct err *e)
 		.who = r->en->o.who,
 		.spec_digest = r->plan->spec_digest,
 		.plan_digest = r->plan->digest,
+		.args = r->en->o.command_line,
+		.source = r->en->source,
 	};
 
 	if (check_ground(r, e) || ask_doctors(r, e))

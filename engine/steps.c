@@ -317,8 +317,10 @@ size_t steps_end(struct steps *s, size_t i, bool ok)
 	}
 	for (size_t k = 0; k < x->next.n; k++) {
 		struct step *y = &s->v.v[x->next.v[k]];
-		if (--y->waiting == 0 && y->state == STEP_WAITING)
+		if (--y->waiting == 0 && y->state == STEP_WAITING) {
+			y->freed_by = i + 1;
 			make_ready(s, x->next.v[k]);
+		}
 	}
 	return 0;
 }

@@ -23,7 +23,8 @@ struct step {
 	VEC(size_t) next;
 	size_t unit; /* of steps.units: the machine, with all of its steps */
 	size_t lane;
-	int64_t started;
+	int64_t started, ended;
+	size_t freed_by; /* the step whose end made it ready + 1; 0: none */
 };
 
 /* One node's steps together: while it is worked on it may be unavailable. */

@@ -20,6 +20,7 @@ int work_load(struct work *w, struct err *e)
 
 	map_init(&w->recorded, w->a);
 	map_init(&w->open, w->a);
+	map_init(&w->running, w->a);
 	if (context_resources(w->en, w->a, &rows, e) || context_intents(w->en, w->a, &intents, e))
 		return -1;
 	for (size_t i = 0; i < rows.v.n; i++)
@@ -94,14 +95,27 @@ int work_settle_gone(struct work *w, const struct journal_row *row, struct err *
 	return 0;
 }
 
+static void add_note(struct work *w, struct step_note *n, struct value *data)
+{
+	n->told = true;
+	value_set(data, "action", value_cstr(w->a, n->action));
+	value_set(data, "ms", value_int(w->a, clock_now() - n->started));
+	if (!n->after)
+		return;
+	value_set(data, "after", value_cstr(w->a, n->after));
+	value_set(data, "wait", value_cstr(w->a, n->wait));
+}
+
 int work_event(struct work *w, const char *addr, const char *what, const struct err *why,
 	       struct err *e)
 {
-	struct value *data = NULL;
 	const char *text = error_text(w, why);
+	struct step_note *note = map_getc(&w->running, addr);
+	struct value *data = text || note ? value_map(w->a) : NULL;
 
+	if (note)
+		add_note(w, note, data);
 	if (text) {
-		data = value_map(w->a);
 		value_set(data, "error", value_cstr(w->a, text));
 		value_set(data, "kind", value_cstr(w->a, err_kind_name(why->kind)));
 		if (why->request[0])

@@ -18,6 +18,16 @@ struct open_create {
 	struct open_create *before; /* of the same address, by a run before that */
 };
 
+/* What the history says of a step beside what came of it: kept while it runs. */
+struct step_note {
+	const char *action;
+	int64_t started;   /* clock_now() */
+	const char *after; /* the step whose end let it begin: "create node.web[3]"; NULL: none */
+	/* "needs": what it rests on; "turn": a limit (parallel, max_unavailable) */
+	const char *wait;
+	bool told; /* its event is written */
+};
+
 struct work {
 	struct engine *en;
 	struct arena *a; /* of the run */
@@ -25,6 +35,7 @@ struct work {
 	struct want want;
 	struct map recorded; /* addr -> struct state_resource *, NULL once it is gone */
 	struct map open; /* addr -> struct open_create *, the last one: left open by earlier runs */
+	struct map running; /* addr -> struct step_note *: the step that is on it, or NULL */
 	const char *admin_key;
 	struct apply_result *result;
 };
@@ -38,6 +49,7 @@ must_check int work_settle(struct work *w, const struct journal_row *row,
 			   enum journal_outcome outcome, const struct err *why,
 			   const struct state_resource *put, struct err *e);
 must_check int work_settle_gone(struct work *w, const struct journal_row *row, struct err *e);
+/* What happened to addr. The event of a running step tells its action, duration and wait as well. */
 must_check int work_event(struct work *w, const char *addr, const char *what, const struct err *why,
 			  struct err *e);
 const struct state_resource *work_recorded(const struct work *w, const char *addr);

@@ -59,6 +59,7 @@ static void roll_digest(struct loader *l, const char *path, struct str bytes)
 	sha256_hex(bytes, sum);
 	buf_addf(&b, "%s %s %s", l->p->digest, sum, name ? name + 1 : path);
 	sha256_hex(buf_str(&b), l->p->digest);
+	VEC_ADD(l->p->a, &l->p->sources.v) = arena_strdup(l->p->a, path);
 }
 
 void load_digest_file(struct loader *l, const char *path)
@@ -359,6 +360,11 @@ int playbook_of_roles(struct arena *a, const struct obj_list *roles,
 	err_list_sort(errs);
 	*out = l.p;
 	return errs->n + errs->dropped > before ? -1 : 0;
+}
+
+const struct playbook_sources *playbook_sources(const struct playbook *p)
+{
+	return &p->sources;
 }
 
 const char *playbook_digest(const struct playbook *p)

@@ -85,6 +85,7 @@ struct playbook {
 	const char *const *role_dirs; /* NULL-terminated */
 	VEC(struct play *) plays;
 	char digest[SHA256_HEX]; /* rolling while loading */
+	struct playbook_sources sources;
 	bool uses_facts;	 /* something that was read names a fact */
 	bool uses_hostvars;	 /* or what other hosts have */
 	struct map includes;	 /* "step path" -> struct step * */

@@ -32,6 +32,11 @@ must_check int playbook_of_roles(struct arena *a, const struct obj_list *roles,
 /* Digest of every byte that was read, and of the files and templates that its tasks name. 64 hex
  * digits. */
 const char *playbook_digest(const struct playbook *p);
+/* Paths of the files that the digest is of; one may be there twice. */
+struct playbook_sources {
+	VEC(const char *) v;
+};
+const struct playbook_sources *playbook_sources(const struct playbook *p);
 /* Does anything in it name hostvars? Then it runs rightly only once the other hosts are known. */
 bool playbook_uses_hostvars(const struct playbook *p);
 
