@@ -79,15 +79,12 @@ int journal_intent(struct state *s, const struct journal_row *row, int64_t *seq,
 
 static int mark(struct state *s, int64_t seq, const struct journal_result *r, struct err *e)
 {
-	/* Unknown stays open: it is settled when somebody has looked. */
-	int64_t settled = r->outcome == JOURNAL_UNKNOWN ? 0 : clock_wall();
-
 	if (sql_exec(
 		    s,
 		    "UPDATE journal SET outcome = ?2, request = coalesce(?3, request), error = ?4, "
 		    "settled_ms = ?5 WHERE seq = ?1 AND outcome IN (0, 3)",
 		    SQL_ARGS(sql_int(seq), sql_int(r->outcome), sql_text(r->request),
-			     sql_text(r->error), sql_int(settled)),
+			     sql_text(r->error), sql_int(clock_wall())),
 		    e))
 		return -1;
 	if (sqlite3_changes(s->db))

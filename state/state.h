@@ -151,7 +151,8 @@ struct journal_row {
 	const struct value *want; /* enough to settle it without the spec */
 	const char *request;	  /* provider's request id, or NULL */
 	const char *error;
-	int64_t at_ms, settled_ms;
+	int64_t at_ms;
+	int64_t settled_ms; /* of an unknown one: when somebody last said so; 0: nobody did */
 };
 struct journal_rows {
 	VEC(struct journal_row *) v; /* by seq */
