@@ -512,6 +512,16 @@ int make_delete(struct work *w, struct arena *a, const struct change *ch, struct
 	return 0;
 }
 
+int64_t make_may_appear_ms(const struct served *at, const struct journal_row *row, int64_t now_ms)
+{
+	bool looked = row->outcome == JOURNAL_UNKNOWN && row->settled_ms > 0;
+	int64_t since = looked ? row->settled_ms : now_ms;
+	int64_t left = since + ask_settle_ms(at) - now_ms;
+
+	/* a clock that was put back must not make it wait for ever, nor for less than it should */
+	return left < 0 ? 0 : left > ask_settle_ms(at) ? ask_settle_ms(at) : left;
+}
+
 /* A create that was never recorded and is not wanted any more. What shows up after all is deleted. */
 static int drop_open(struct work *w, struct arena *a, const struct journal_row *open, struct err *e)
 {
@@ -521,7 +531,7 @@ static int drop_open(struct work *w, struct arena *a, const struct journal_row *
 
 	if (ask_at(w->en, open->provider, open->kind, &at, e))
 		return -1;
-	int64_t young = ask_settle_ms(&at) - (clock_wall() - open->at_ms);
+	int64_t young = make_may_appear_ms(&at, open, clock_wall());
 	if (young > 0 && task_sleep(young, e))
 		return -1;
 	if (make_find(w->en, a, open, &seen, e))

@@ -18,6 +18,10 @@ must_check int make_delete(struct work *w, struct arena *a, const struct change 
 must_check int make_forget(struct work *w, struct arena *a, const struct change *c, struct err *e);
 /* Until it is gone, within the type's time; an absent object is success. Also for recover and gc. */
 must_check int make_gone(struct engine *en, const struct served *at, const char *id, struct err *e);
+/* How much longer what the row asked for may appear; 0: what is not there by now never will. It
+ * counts from when somebody found the step's run gone, not from the intent: a request may leave
+ * long after that, when the provider was busy. */
+int64_t make_may_appear_ms(const struct served *at, const struct journal_row *row, int64_t now_ms);
 /* All that an update asked for is there, and nothing that it took away. was: what had been asked
  * for before. */
 bool make_is_as_asked(const struct value *want, const struct value *was,

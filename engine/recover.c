@@ -156,20 +156,25 @@ static int create_happened(struct settling *s, const struct journal_row *row,
 
 /* While the request may still have its effect, its token must not be forgotten: what appears
  * afterwards would be nobody's, and a later create under another token would make a second one. */
-static void keep_open(struct settling *s, const struct journal_row *row, int64_t settle_ms)
+static int keep_open(struct settling *s, const struct journal_row *row, int64_t until_ms,
+		     struct err *e)
 {
+	struct err why = { 0 };
 	struct verdict v = {
 		.outcome = "unknown",
 		.decision = "still unknown: kept, and its token is used again",
-		.reason = arena_printf(
-			s->w.a,
-			"not seen yet, and the provider says that it may appear within %lld s of the request",
-			(long long)(settle_ms + 999) / 1000),
-		.until_ms = row->at_ms + settle_ms,
+		.reason = "not seen yet, and the provider says that it may appear later",
+		.until_ms = until_ms,
 		.open = true,
 	};
 
+	/* From the first look on it is counted how long it may take. */
+	err_set(&why, ERR_NOT_FOUND, "it was not there yet");
+	if ((row->outcome == JOURNAL_INTENT || !row->settled_ms) &&
+	    work_settle(&s->w, row, JOURNAL_UNKNOWN, &why, NULL, e))
+		return -1;
 	decide(s, row, &v);
+	return 0;
 }
 
 static int settle_create(struct settling *s, const struct journal_row *row, struct err *e)
@@ -181,15 +186,17 @@ static int settle_create(struct settling *s, const struct journal_row *row, stru
 			     .reason = "the provider has no object with its token" };
 	struct served at;
 
-	if (ask_at(s->w.en, row->provider, row->kind, &at, e) ||
-	    make_find(s->w.en, s->w.a, row, &seen, e))
+	if (ask_at(s->w.en, row->provider, row->kind, &at, e))
+		return -1;
+	/* before the question: what it doesn't see may appear meanwhile */
+	int64_t now = clock_wall();
+	int64_t left = make_may_appear_ms(&at, row, now);
+	if (make_find(s->w.en, s->w.a, row, &seen, e))
 		return -1;
 	if (seen && seen->id)
 		return create_happened(s, row, seen, e);
-	if (clock_wall() - row->at_ms < ask_settle_ms(&at)) {
-		keep_open(s, row, ask_settle_ms(&at));
-		return 0;
-	}
+	if (left > 0)
+		return keep_open(s, row, now + left, e);
 	err_set(&why, ERR_NOT_FOUND, "it never happened");
 	if (work_settle(&s->w, row, JOURNAL_FAILED, &why, NULL, e))
 		return -1;
