@@ -91,7 +91,10 @@ void buf_addstr(struct buf *b, struct str s)
 
 void buf_addc(struct buf *b, char c)
 {
-	buf_add(b, &c, 1);
+	if (!reserve(b, 1))
+		return;
+	b->p[b->n++] = c;
+	b->p[b->n] = '\0';
 }
 
 void buf_addn(struct buf *b, char c, size_t times)

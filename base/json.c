@@ -158,10 +158,25 @@ struct writing {
 
 static void write_value(struct writing *w, const struct value *v);
 
+/* Bytes at the start of s that stand for themselves. */
+static size_t plain_length(struct str s)
+{
+	size_t i = 0;
+
+	while (i < s.n && s.p[i] >= ' ' && s.p[i] < 0x7f && s.p[i] != '"' && s.p[i] != '\\')
+		i++;
+	return i;
+}
+
 void json_write_string(struct buf *b, struct str s)
 {
 	buf_addc(b, '"');
 	while (s.n) {
+		size_t plain = plain_length(s);
+		buf_add(b, s.p, plain);
+		s = str_sub(s, plain, SIZE_MAX);
+		if (!s.n)
+			break;
 		size_t len = str_utf8_len(s);
 		unsigned char c = (unsigned char)s.p[0];
 		if (len == 0)
