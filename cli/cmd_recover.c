@@ -227,7 +227,9 @@ static int cmd_gc(struct cli *c, struct err *e)
 		return -1;
 	if (o->all && ids)
 		return err_set(e, ERR_USAGE, "--all and --delete say two things: use one of them");
-	if (session_engine(c, &eo, e) < 0)
+	/* A list needs no state that can be written, nor any. */
+	if (session_state(c, acts ? STATE_CREATE : STATE_READONLY, e) < 0 ||
+	    session_engine(c, &eo, e) < 0)
 		return -1;
 	if (!ids && engine_gc(c->engine, c->a, NULL, &r, e) < 0)
 		return -1;
@@ -274,6 +276,6 @@ const struct command command_gc = {
 	"Lists by default, what holds a scarce quota first; deletes only what it is told to. More than 10 with --all need --yes-delete=N.",
 	gc_rows,
 	sizeof(struct gc_opts),
-	NEEDS_SPEC | NEEDS_STATE | NEEDS_LOOP,
+	NEEDS_SPEC | NEEDS_LOOP,
 	cmd_gc,
 };
