@@ -129,15 +129,16 @@ static void probe_one(void *arg, size_t i)
 		.attrs = s->recorded->attrs,
 	};
 
-	if (probe_node(p->en, p->a, s->want->node, &rn, &s->probe, &p->cancelled))
+	s->probe = arena_obj(p->a, struct node_probe);
+	if (probe_node(p->en, p->a, s->want->node, &rn, s->probe, &p->cancelled))
 		return;
-	s->pr->config.probe = &s->probe;
+	s->pr->config.probe = s->probe;
 	struct engine_event ev = {
 		.type = "observe",
 		.addr = rn.addr,
 		.node = rn.name,
-		.text = s->probe.unreachable ? "could not be reached" : "compared",
-		.err = s->probe.unreachable ? &s->probe.err : NULL,
+		.text = s->probe->unreachable ? "could not be reached" : "compared",
+		.err = s->probe->unreachable ? &s->probe->err : NULL,
 	};
 	context_emit(p->en, &ev);
 }
@@ -177,7 +178,7 @@ static int probe_all(struct planner *p, struct err *e)
 static void digest_probes(struct planner *p, struct buf *b)
 {
 	for (size_t i = 0; i < p->probes.n; i++) {
-		const struct node_probe *probe = &p->probes.v[i]->probe;
+		const struct node_probe *probe = p->probes.v[i]->probe;
 		buf_addf(b, "%s %d %d\n", p->probes.v[i]->pr->in.addr, probe->unreachable,
 			 probe->failed);
 		for (size_t k = 0; k < probe->fields.n; k++) {

@@ -20,7 +20,7 @@ struct subject { /* one address */
 	const struct state_resource *recorded;
 	const struct journal_row *create; /* open intent */
 	const struct resource_seen *seen;
-	struct node_probe probe;
+	struct node_probe *probe; /* NULL: not asked */
 };
 
 struct scene {
