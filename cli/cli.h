@@ -59,6 +59,7 @@ struct cli {
 	const struct value *extra_vars; /* from -e; NULL if none */
 	const char *spec_file;
 	const char *state_dir; /* absolute: .muster beside the spec */
+	const char *command_line; /* for the history: without the values of variables */
 	const char *self;      /* absolute path of this program */
 	const char *who;       /* user@host */
 	struct spec *spec;

@@ -16,6 +16,7 @@ struct apply_opts {
 };
 
 static int open_engine(struct cli *c, const struct apply_opts *o, struct err *e)
+/* Opened, and with the commit of the spec noted while it is what was just read. */
 {
 	struct engine_opts eo = {
 		.parallel = o->parallel,
@@ -26,7 +27,7 @@ static int open_engine(struct cli *c, const struct apply_opts *o, struct err *e)
 		.excludes = cli_strings(c, &o->excludes),
 	};
 
-	return session_engine(c, &eo, e);
+	return session_engine(c, &eo, e) < 0 ? -1 : engine_note_source(c->engine, e);
 }
 
 static struct value *result_value(struct cli *c, const struct apply_result *r)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* status and history: the fleet now, and what was done to it. */
+/* status: the fleet now. */
+#include "cli/history.h"
 #include "cli/strings.h"
 #include "cli/view.h"
 
@@ -22,22 +23,6 @@ static struct value *node_value(struct arena *a, const struct node_status *n)
 	return v;
 }
 
-static struct value *run_value(struct arena *a, const struct state_run *r)
-{
-	struct value *v = value_map(a);
-
-	value_set(v, "id", value_cstr(a, r->id));
-	value_set(v, "command", value_cstr(a, r->command));
-	value_set(v, "who", value_cstr(a, r->who));
-	value_set(v, "result", r->result ? value_cstr(a, r->result) : value_null(a));
-	value_set(v, "started_ms", value_int(a, r->started_ms));
-	value_set(v, "ended_ms", value_int(a, r->ended_ms));
-	value_set(v, "spec_digest", r->spec_digest ? value_cstr(a, r->spec_digest) : value_null(a));
-	value_set(v, "plan_digest", r->plan_digest ? value_cstr(a, r->plan_digest) : value_null(a));
-	value_set(v, "summary", r->summary ? r->summary : value_null(a));
-	return v;
-}
-
 static void status_json(struct cli *c, const struct fleet_status *s)
 {
 	struct value *v = value_map(c->a), *nodes = value_list(c->a), *intents = value_list(c->a);
@@ -54,7 +39,8 @@ static void status_json(struct cli *c, const struct fleet_status *s)
 	}
 	value_set(v, "nodes", nodes);
 	value_set(v, "unfinished", intents);
-	value_set(v, "last_run", s->last.v.n ? run_value(c->a, s->last.v.v[0]) : value_null(c->a));
+	value_set(v, "last_run",
+		  s->last.v.n ? history_run_value(c->a, s->last.v.v[0]) : value_null(c->a));
 	value_set(v, "leased", value_bool(c->a, s->leased));
 	view_json(c, v);
 }
@@ -162,79 +148,6 @@ static int cmd_status(struct cli *c, struct err *e)
 	return EXIT_DONE;
 }
 
-/* ---- history ---- */
-
-static int history_run(struct cli *c, const char *run, struct err *e)
-{
-	struct state_events events = { 0 };
-	scoped(buf_fini) struct buf b = { 0 };
-
-	if (state_events(c->state, c->a, run, &events, e) < 0)
-		return -1;
-	if (!events.v.n) {
-		err_set(e, ERR_NOT_FOUND, "there is no run %s, or it left no events", run);
-		return err_hint(e, "muster history lists the runs");
-	}
-	buf_init(&b, SIZE_MAX);
-	for (size_t i = 0; i < events.v.n; i++) {
-		const struct state_event *ev = events.v.v[i];
-		char at[CLOCK_ISO_LEN];
-
-		clock_iso(ev->at_ms, at);
-		buf_addf(&b, "%s  %-12s %s", at, ev->what, ev->addr ? ev->addr : "");
-		if (ev->data && ev->data->kind == V_MAP && ev->data->map.n) {
-			buf_adds(&b, "  ");
-			json_write(&b, ev->data, 0);
-		}
-		buf_addc(&b, '\n');
-	}
-	view_out(c, &b);
-	return EXIT_DONE;
-}
-
-static void history_rows(struct cli *c, const struct state_runs *runs)
-{
-	struct table t = { 0 };
-	scoped(buf_fini) struct buf b = { 0 };
-
-	table_row(c->a, &t, "RUN", "COMMAND", "WHO", "STARTED", "TOOK", "RESULT", NULL);
-	for (size_t i = 0; i < runs->v.n; i++) {
-		const struct state_run *r = runs->v.v[i];
-		char took[16] = "-", at[CLOCK_ISO_LEN];
-
-		clock_iso(r->started_ms, at);
-		if (r->ended_ms)
-			clock_format_duration(r->ended_ms - r->started_ms, took);
-		table_row(c->a, &t, r->id, r->command, r->who, arena_strdup(c->a, at),
-			  arena_strdup(c->a, took), r->result ? r->result : "unfinished", NULL);
-	}
-	buf_init(&b, SIZE_MAX);
-	table_text(&b, &t);
-	view_out(c, &b);
-}
-
-static int cmd_history(struct cli *c, struct err *e)
-{
-	struct state_runs runs = { 0 };
-	struct value *list = value_list(c->a);
-
-	if (session_arg_count(c, 0, 1, e) < 0)
-		return -1;
-	if (!c->state && c->args.v.n)
-		return err_set(e, ERR_NOT_FOUND, "nothing was ever run here");
-	if (c->args.v.n)
-		return history_run(c, c->args.v.v[0], e);
-	if (c->state && state_runs(c->state, c->a, 100, &runs, e) < 0)
-		return -1;
-	for (size_t i = 0; i < runs.v.n; i++)
-		value_add(c->a, list, run_value(c->a, runs.v.v[i]));
-	if (c->g.json)
-		view_json(c, list);
-	else
-		history_rows(c, &runs);
-	return EXIT_DONE;
-}
-
 static const struct opt status_rows[] = {
 	{ "observe", 0, OPT_FLAG, offsetof(struct status_opts, observe), NULL,
 	  "ask the providers too, not only the record", NULL },
@@ -252,8 +165,4 @@ const struct command command_status = {
 	sizeof(struct status_opts),
 	MAY_SPEC | READS_STATE | NEEDS_LOOP,
 	cmd_status,
-};
-const struct command command_history = {
-	"history",   "[RUN]",	  "past runs, or what happened in one", NULL, NULL, 0,
-	READS_STATE, cmd_history,
 };

@@ -55,10 +55,32 @@ static int run_command(struct cli *c, struct err *e)
 }
 
 /* The command's name is the first argument that is no global option. */
+#define COMMAND_LINE_MAX 2048
+
+/* For the history: what was asked for, in one spelling. */
+static const char *command_line(const struct cli *c, const struct opt_said *said)
+{
+	scoped(buf_fini) struct buf b = { 0 };
+	scoped(buf_fini) struct buf clean = { 0 };
+
+	buf_init(&b, SIZE_MAX);
+	buf_init(&clean, SIZE_MAX);
+	buf_addf(&b, "muster %s", c->cmd->name);
+	for (size_t i = 0; i < c->args.v.n && b.n < COMMAND_LINE_MAX; i++) {
+		buf_addc(&b, ' ');
+		proc_quote(&b, str_of(c->args.v.v[i]));
+	}
+	for (size_t i = 0; i < said->v.n && b.n < COMMAND_LINE_MAX; i++)
+		buf_addf(&b, " %s", said->v.v[i]);
+	scrub(&clean, str_sub(buf_str(&b), 0, COMMAND_LINE_MAX));
+	return buf_dup(&clean, c->a);
+}
+
 static int parse(struct cli *c, int argc, const char *const *argv, struct err *e)
 {
 	const struct opt_set global = { global_opts, &c->g };
-	const struct opt_line whole = { argv + 1, (size_t)argc - 1, &global, 1, true };
+	struct opt_said said = { 0 };
+	const struct opt_line whole = { argv + 1, (size_t)argc - 1, &global, 1, true, &said };
 	struct opt_args first = { 0 };
 
 	if (opt_parse(c->a, &whole, &first, e) < 0)
@@ -77,12 +99,14 @@ static int parse(struct cli *c, int argc, const char *const *argv, struct err *e
 		.n_sets = 2,
 		.stop_at_argument = c->cmd->flags & STOP_AT_ARG,
 	};
+		.said = &said,
 
 	if (opt_parse(c->a, &rest, &c->args, e) < 0)
 		return err_hint(e, "see muster help %s", name);
-	if (opt_from_env(c->a, &global, e) < 0)
+	if (opt_from_env(c->a, &global, &said, e) < 0)
 		return -1;
 	/* A shell variable that is not set must not mean everything. */
+	c->command_line = command_line(c, &said);
 	if (c->g.limit && !str_trim(str_of(c->g.limit)).n) {
 		err_set(e, ERR_USAGE, "--limit: no node is named");
 		return err_hint(e, "name nodes, or leave the option out");

@@ -69,6 +69,37 @@ static int quantity(int rc, const struct opt *o, struct err *e)
 	return err_wrap(e, "--%s", o->name);
 }
 
+static bool takes_value(const struct opt *o)
+{
+	return o->type != OPT_FLAG && o->type != OPT_COUNT;
+}
+
+/* What a variable is set to may be a secret, and is never kept. */
+static const char *shown_value(struct arena *a, const struct opt *o, const char *value)
+{
+	size_t eq = str_find_char(str_of(value), '=');
+
+	if (strcmp(o->name, "var") != 0 || value[0] == '@')
+		return value;
+	return value[0] == '{' || eq == SIZE_MAX ? "..."
+						 : arena_printf(a, "%.*s=...", (int)eq, value);
+}
+
+static void say(struct arena *a, struct opt_said *said, const struct opt *o, const char *value)
+{
+	scoped(buf_fini) struct buf b = { 0 };
+
+	if (!said)
+		return;
+	buf_init(&b, SIZE_MAX);
+	buf_addf(&b, "--%s", o->name);
+	if (value) {
+		buf_addc(&b, '=');
+		proc_quote(&b, str_of(shown_value(a, o, value)));
+	}
+	VEC_ADD(a, &said->v) = buf_dup(&b, a);
+}
+
 static int store(struct arena *a, const struct opt *o, void *into, const char *value, struct err *e)
 {
 	void *at = (char *)into + o->offset;
@@ -101,11 +132,6 @@ static int store(struct arena *a, const struct opt *o, void *into, const char *v
 	case OPT_LIST: VEC_ADD(a, &((struct opt_list *)at)->v) = value; return 0;
 	}
 	bug("option type %d", (int)o->type);
-}
-
-static bool takes_value(const struct opt *o)
-{
-	return o->type != OPT_FLAG && o->type != OPT_COUNT;
 }
 
 static int unknown_option(const struct parser *p, struct str name, const char *dashes,
@@ -142,6 +168,7 @@ static int parse_long(struct parser *p, struct str body, const char *dashes, str
 	}
 	if (o->type == OPT_COUNT && value)
 		return err_set(e, ERR_USAGE, "--%s takes no value", o->name);
+	say(p->a, p->line->said, o, value);
 	return store(p->a, o, into, value, e);
 }
 
@@ -154,6 +181,7 @@ static int parse_letters(struct parser *p, const char *letters, struct err *e)
 		if (!o)
 			return unknown_option(p, (struct str){ c, 1 }, "-", e);
 		if (!takes_value(o)) {
+			say(p->a, p->line->said, o, NULL);
 			if (store(p->a, o, into, NULL, e) < 0)
 				return -1;
 			continue;
@@ -165,6 +193,7 @@ static int parse_letters(struct parser *p, const char *letters, struct err *e)
 				return err_set(e, ERR_USAGE, "-%c needs a value (%s)", *c, o->arg);
 			value = p->line->argv[p->i++];
 		}
+		say(p->a, p->line->said, o, value);
 		return store(p->a, o, into, value, e);
 	}
 	return 0;
@@ -230,7 +259,7 @@ static bool is_unset(const struct opt *o, const void *into)
 	return false;
 }
 
-int opt_from_env(struct arena *a, const struct opt_set *set, struct err *e)
+int opt_from_env(struct arena *a, const struct opt_set *set, struct opt_said *said, struct err *e)
 {
 	for (const struct opt *o = set->rows; o && o->name; o++) {
 		char *name = arena_printf(a, "MUSTER_%s", o->name);
@@ -245,6 +274,7 @@ int opt_from_env(struct arena *a, const struct opt_set *set, struct err *e)
 			value = "true";
 		if (o->type == OPT_FLAG && strcmp(value, "0") == 0)
 			value = "false";
+		say(a, said, o, value);
 		if (store(a, o, set->into, value, e) < 0)
 			return err_wrap(e, "environment variable %s", name);
 	}

@@ -54,6 +54,12 @@ struct opt_args {
 	size_t after_dashes;
 };
 
+/* Options as they took effect, quoted for a shell: "--parallel=8", "-y" as "--yes"; of variables
+ * only the name. */
+struct opt_said {
+	VEC(const char *) v;
+};
+
 /* A command line without the program's name, and the tables that its options are looked up in. */
 struct opt_line {
 	const char *const *argv;
@@ -62,13 +68,15 @@ struct opt_line {
 	size_t n_sets;
 	/* everything from the first non-option on is an argument (ssh NODE cmd -x) */
 	bool stop_at_argument;
+	struct opt_said *said; /* added to, unless NULL */
 };
 
 must_check int opt_parse(struct arena *a, const struct opt_line *line, struct opt_args *args,
 			 struct err *e);
 /* Sets each option of the table that is still unset from MUSTER_<NAME> (dashes become underscores).
- * Only scalars. */
-must_check int opt_from_env(struct arena *a, const struct opt_set *set, struct err *e);
+ * Only scalars. said: as in struct opt_line. */
+must_check int opt_from_env(struct arena *a, const struct opt_set *set, struct opt_said *said,
+			    struct err *e);
 
 void opt_help(struct buf *b, const struct opt *rows);	/* aligned two columns */
 void opt_manual(struct buf *b, const struct opt *rows); /* scdoc definition list */

@@ -174,6 +174,27 @@ struct apply_result {
 must_check int plan_apply(struct engine *en, struct arena *a, const struct plan *p,
 			  const char *command, struct apply_result *out, struct err *e);
 
+/* ---- history ---- */
+/* A step of a past run, as it ended. */
+struct run_step {
+	const char *addr, *name;      /* a node's name; else the address */
+	const char *action, *what;    /* "create"; "created", "create failed", "interrupted" */
+	const char *error;	      /* NULL: it went well */
+	int64_t ended_ms, took_ms;    /* wall clock; duration */
+	const struct run_step *after; /* the step whose end let it begin; NULL: it began first */
+	const char *after_text;	      /* the same: "create node.web[0]" */
+	bool needed; /* it rests on `after`; false: a limit (parallel, max_unavailable) gave way */
+};
+struct run_history {
+	const struct state_run *run;
+	VEC(struct run_step *) steps; /* in the order of their ends */
+	/* the chain of steps that ended last, each let begin by the one before */
+	VEC(const struct run_step *) critical;
+	struct state_events events;
+};
+must_check int engine_history(struct state *st, struct arena *a, const struct state_run *run,
+			      struct run_history *out, struct err *e);
+
 /* ---- the rest ---- */
 /* What became of a step that a killed run left unfinished. */
 struct settled {
