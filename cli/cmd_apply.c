@@ -15,8 +15,8 @@ struct apply_opts {
 	struct opt_list targets, excludes;
 };
 
-static int open_engine(struct cli *c, const struct apply_opts *o, struct err *e)
 /* Opened, and with the commit of the spec noted while it is what was just read. */
+static int open_engine(struct cli *c, const struct apply_opts *o, struct err *e)
 {
 	struct engine_opts eo = {
 		.parallel = o->parallel,

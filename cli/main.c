@@ -98,15 +98,15 @@ static int parse(struct cli *c, int argc, const char *const *argv, struct err *e
 		.sets = sets,
 		.n_sets = 2,
 		.stop_at_argument = c->cmd->flags & STOP_AT_ARG,
-	};
 		.said = &said,
+	};
 
 	if (opt_parse(c->a, &rest, &c->args, e) < 0)
 		return err_hint(e, "see muster help %s", name);
 	if (opt_from_env(c->a, &global, &said, e) < 0)
 		return -1;
-	/* A shell variable that is not set must not mean everything. */
 	c->command_line = command_line(c, &said);
+	/* A shell variable that is not set must not mean everything. */
 	if (c->g.limit && !str_trim(str_of(c->g.limit)).n) {
 		err_set(e, ERR_USAGE, "--limit: no node is named");
 		return err_hint(e, "name nodes, or leave the option out");

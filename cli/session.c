@@ -323,6 +323,7 @@ int session_engine(struct cli *c, struct engine_opts *o, struct err *e)
 	o->who = c->who;
 	o->limit = c->g.limit;
 	o->extra_vars = c->extra_vars;
+	o->command_line = c->command_line;
 	o->ssh_defaults = ssh_defaults(c);
 	o->on_event = progress_event;
 	o->arg = c;
@@ -346,7 +347,6 @@ int session_confirm(struct cli *c, const char *question, const char *flag, struc
 		err_set(e, ERR_USAGE, "this needs a confirmation, and there is nobody to ask");
 		return err_hint(e, "add %s", flag);
 	}
-	o->command_line = c->command_line;
 	view_notef(c, "%s\nOnly \"yes\" is taken as a yes: ", question);
 	if (fgets(answer, sizeof answer, stdin) && strcmp(answer, "yes\n") == 0)
 		return 0;
