@@ -57,6 +57,14 @@ kill_during() { # kill_during MS COMMAND ARG...
 	wait "$pid" 2>/dev/null
 }
 
+kill_at() { # kill_at POINT COMMAND ARG...: by itself, at a fault point (base/fault.h)
+	point=$1
+	shift
+	MUSTER_FAULT=$point "$muster" "$@" >killed.out 2>&1 </dev/null
+	[ $? -eq 137 ] || die "$point was not passed"
+	kills=$((kills + 1))
+}
+
 next_round() {
 	rounds=$((rounds + 1))
 	[ "$rounds" -le $((n * 4)) ] || die "too few kills hit a running program"

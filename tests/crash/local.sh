@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# tests/crash/local.sh [N] [SEED] - kill -9 at N random moments of apply and destroy on local hosts (root).
+# tests/crash/local.sh [N] [SEED] - kill -9 at named and then at random moments of apply and destroy on local hosts (root), N together.
 #
 # After each kill the next run must converge: an empty plan, every host reachable and configured, no orphan, no open intent, no lease. At
 # the end destroy must leave nothing: no process, mount, or network namespace that was not there before.
@@ -8,7 +8,7 @@
 set -u
 # shellcheck source=tests/crash/lib.sh
 . "$(dirname "$0")/lib.sh"
-begin 180 1800 60 4000 "${1:-20}" "${2-}"
+begin 180 1800 60 4000 "${1:-33}" "${2-}"
 cluster=crash$$
 
 on_failure() {
@@ -52,6 +52,26 @@ left() { # what bears the cluster's name: processes, mounts, namespaces
 		[ -e "$f" ] && echo "$f"
 	done
 }
+
+# Each moment of a node's life once, by name; the rest at random.
+i=0
+for point in call.create.before:1 call.create.reply:2 create.done:3 configure.before:1 configure.intent:2 configure.playbook:1 \
+	configure.playbook:2 configure.done:2 configure.settled:1; do
+	i=$((i + 1))
+	spec 2 "point$i"
+	kill_at $point apply --yes
+	run apply --yes || die "apply after a kill at $point failed"
+	check_converged 2 "point$i"
+	case $point in create.* | call.create.*) run destroy --yes || die "destroy failed" ;; esac
+done
+for point in delete.intent:1 call.destroy.before:2 call.destroy.reply:1 delete.done:3; do
+	spec 2 gone
+	run apply --yes || die "apply failed"
+	kill_at $point destroy --yes
+	run destroy --yes || die "destroy after a kill at $point failed"
+	left >out 2>&1
+	[ -s out ] && die "something is left after a kill at $point"
+done
 
 while [ "$kills" -lt "$n" ]; do
 	next_round
