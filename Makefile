@@ -172,6 +172,22 @@ $(foreach t,$(TIERS),$(eval $(call test_rules,$(t),cli,$(t))))
 
 UNIT_BINS := $(foreach r,$(ROOMS),$(unit-$(r)_BIN))
 
+# tests/doubles/*.c: servers that tests speak to, programs of their own; what they need (libssh) the
+# product does not, so a machine without it builds none, and the tests say so.
+DOUBLE_LIBS := $(shell pkg-config --silence-errors --cflags --libs libssh)
+DOUBLES := $(if $(DOUBLE_LIBS),$(patsubst tests/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/doubles/*.c))))
+$(BUILD)/tests/doubles/%: $(BUILD)/obj/tests/doubles/%.o
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(DOUBLE_LIBS) -lpthread
+
+# tests/bench/*.c: programs of the bench, linked with net and what is below.
+BENCH_BIN := $(patsubst tests/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/bench/*.c)))
+$(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(call libs_upto,net)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
 .PHONY: unit unit-build $(ROOMS:%=unit-%) $(ROOMS:%=unit-build-%)
 $(foreach r,$(ROOMS),$(eval unit-build-$(r): $(unit-$(r)_BIN)))
 $(ROOMS:%=unit-%): unit-%: unit-build-%
@@ -183,6 +199,7 @@ unit: unit-build
 # tests/{cli,plan,conformance,hosts,crash}: *.t scripts (POSIX sh, TAP) and test_*.c programs.
 .PHONY: $(TIERS:%=test-%) $(TIERS:%=test-build-%)
 $(foreach t,$(TIERS),$(eval test-build-$(t): $($(t)_BIN) $(if $(CLI_MAIN),$(MUSTER))))
+test-build-cli: $(DOUBLES)
 test-conformance test-hosts test-crash: TEST_TIMEOUT = 900
 test-hosts: RUNTESTS += -k
 test-crash: RUNTESTS += -k
@@ -261,7 +278,7 @@ check:
 	+@MAKE='$(MAKE)' BUILD='$(ROOT_BUILD)' sh tools/check check
 check-all:
 	+@MAKE='$(MAKE)' BUILD='$(ROOT_BUILD)' sh tools/check check-all
-bench: all
+bench: all $(DOUBLES) $(BENCH_BIN)
 	@TEST_BUILD='$(abspath $(BUILD))' MUSTER='$(abspath $(MUSTER))' bash tests/bench/run $(BENCH)
 demo:
 	+@MAKE='$(MAKE)' BUILD='$(BUILD)' sh tools/demo

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -564,4 +565,22 @@ void proc_quote(struct buf *b, struct str s)
 			buf_addc(b, s.p[i]);
 	}
 	buf_addc(b, '\'');
+}
+
+/* ---- limits ----------------------------------------------------------------------------------- */
+
+size_t proc_files_allow(size_t want)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) != 0)
+		return 1024;
+	if (r.rlim_cur < want && r.rlim_cur < r.rlim_max) {
+		rlim_t before = r.rlim_cur;
+
+		r.rlim_cur = want < r.rlim_max ? want : r.rlim_max;
+		if (setrlimit(RLIMIT_NOFILE, &r) != 0)
+			r.rlim_cur = before;
+	}
+	return (size_t)r.rlim_cur;
 }

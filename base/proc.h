@@ -62,4 +62,8 @@ bool proc_is_alive(const struct proc_id *id); /* same boot, same pid, same start
  * word. */
 void proc_quote(struct buf *b, struct str s);
 
+/* Raises this process's limit of open files to at least `want` as far as the hard limit lets it;
+ * gives the limit in force. */
+size_t proc_files_allow(size_t want);
+
 #endif

@@ -12,6 +12,10 @@
 #define OUTPUT_DEFAULT ((size_t)8 << 20)
 #define TURN_STEPS     8 /* chunks moved before others have their turn */
 
+/* What a read brings, until it is copied: nobody yields in between. On the stack it would cost each
+ * of ten thousand tasks these pages for good. */
+static char scratch[CHUNK];
+
 struct ssh_channel {
 	struct ssh *s;
 	LIBSSH2_CHANNEL *c;
@@ -102,14 +106,13 @@ int ssh_channel_write(struct ssh_channel *c, struct str data, struct deadline d,
 /* Reads what is there of one stream: bytes, 0 for nothing now, -1. */
 static ssize_t read_stream(struct ssh_channel *c, int stream, struct buf *to, struct err *e)
 {
-	char tmp[CHUNK];
-	ssize_t n = libssh2_channel_read_ex(c->c, stream, tmp, sizeof tmp);
+	ssize_t n = libssh2_channel_read_ex(c->c, stream, scratch, sizeof scratch);
 
 	if (n == LIBSSH2_ERROR_EAGAIN)
 		return 0;
 	if (n < 0)
 		return session_fail(c->s, "reading", e);
-	buf_add(to, tmp, (size_t)n);
+	buf_add(to, scratch, (size_t)n);
 	return n;
 }
 
@@ -196,15 +199,14 @@ static int push_input(struct exec *x, struct err *e)
 static int pull_output(struct exec *x, int stream, struct err *e)
 {
 	struct buf *to = stream ? &x->err : &x->out;
-	char tmp[CHUNK];
-	ssize_t n = libssh2_channel_read_ex(x->ch->c, stream, tmp, sizeof tmp);
+	ssize_t n = libssh2_channel_read_ex(x->ch->c, stream, scratch, sizeof scratch);
 
 	if (n == LIBSSH2_ERROR_EAGAIN || n == 0)
 		return 0;
 	if (n < 0)
 		return session_fail(x->ch->s, "reading", e);
 	size_t room = x->max - to->n, take = (size_t)n < room ? (size_t)n : room;
-	buf_add(to, tmp, take);
+	buf_add(to, scratch, take);
 	x->truncated |= take < (size_t)n;
 	return 1;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * TCP, from names to a connected socket. Names are resolved on a pool thread; numbers are not
- * names. A socket belongs for life to the network namespace it was made in, so only socket() has to
- * happen inside another one: a pool thread goes there and comes back.
+ * TCP, from names to a connected socket. Names are resolved on a pool thread, as many at a time as
+ * there are threads, so that a name's deadline does not pass while others are looked up; numbers
+ * are not names. A socket belongs for life to the network namespace it was made in, so only
+ * socket() has to happen inside another one: a pool thread goes there and comes back.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,11 +17,11 @@
 
 #include "net/session.h"
 
-enum { MAX_ADDRESSES = 16 };
+enum { MAX_ADDRESSES = 16, RESOLVERS = 8 };
 
 /* ---- names ------------------------------------------------------------------------------------ */
 
-struct resolve {
+struct tcp_names {
 	char host[300];
 	char port[8];
 	struct addrinfo *list;
@@ -28,7 +29,7 @@ struct resolve {
 
 static int resolve_run(void *arg, struct err *e)
 {
-	struct resolve *r = arg;
+	struct tcp_names *r = arg;
 	struct addrinfo want = { .ai_socktype = SOCK_STREAM,
 				 .ai_flags = AI_ADDRCONFIG | AI_NUMERICSERV };
 	int rc = getaddrinfo(r->host, r->port, &want, &r->list);
@@ -45,35 +46,54 @@ static int resolve_run(void *arg, struct err *e)
 
 static void resolve_free(void *arg)
 {
-	struct resolve *r = arg;
-
-	if (r->list)
-		freeaddrinfo(r->list);
-	mem_free(r);
+	tcp_names_free(arg);
 }
 
-static int resolve(const struct ssh_target *t, struct deadline d, struct resolve **out,
-		   struct err *e)
+void tcp_names_free(struct tcp_names *names)
+{
+	if (names && names->list)
+		freeaddrinfo(names->list);
+	mem_free(names);
+}
+
+static struct task_sem resolvers = { .free = RESOLVERS };
+
+static int look_up(struct tcp_names *r, int64_t ms, struct err *e)
+{
+	bool inside = task_is_running();
+
+	/* Each of those before us is done within its own deadline. */
+	if (inside && task_sem_take(&resolvers, DEADLINE_NONE, e) != 0) {
+		tcp_names_free(r);
+		return -1;
+	}
+	int rc = task_offload((struct offload_call){ resolve_run, r, resolve_free },
+			      deadline_in(ms), e);
+	if (inside)
+		task_sem_give(&resolvers);
+	if (rc != 0 && e->kind != ERR_TIMEOUT && e->kind != ERR_CANCELLED)
+		tcp_names_free(r);
+	return rc;
+}
+
+int tcp_resolve(const struct ssh_target *t, int64_t ms, struct tcp_names **out, struct err *e)
 {
 	struct addrinfo numeric = { .ai_socktype = SOCK_STREAM,
 				    .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV };
-	struct resolve *r = mem_alloc(sizeof *r);
+	struct tcp_names *r = mem_alloc(sizeof *r);
 
 	snprintf(r->host, sizeof r->host, "%s", t->host);
 	snprintf(r->port, sizeof r->port, "%d", t->port ? t->port : 22);
-	if (getaddrinfo(r->host, r->port, &numeric, &r->list) == 0) {
-		*out = r;
-		return 0;
+	if (getaddrinfo(r->host, r->port, &numeric, &r->list) != 0) {
+		r->list = NULL;
+		if (look_up(r, ms, e) != 0) {
+			if (e->kind == ERR_TIMEOUT || e->kind == ERR_CANCELLED)
+				err_wrap(e, "resolving %s", t->host);
+			return -1;
+		}
 	}
-	r->list = NULL;
-	if (task_offload((struct offload_call){ resolve_run, r, resolve_free }, d, e) == 0) {
-		*out = r;
-		return 0;
-	}
-	if (e->kind == ERR_TIMEOUT || e->kind == ERR_CANCELLED)
-		return err_wrap(e, "resolving %s", t->host);
-	resolve_free(r);
-	return -1;
+	*out = r;
+	return 0;
 }
 
 /* ---- sockets ---------------------------------------------------------------------------------- */
@@ -144,9 +164,9 @@ static int connect_error(const struct ssh_target *t, int code, struct err *e)
 	return -1;
 }
 
-static int connect_one(const struct ssh_target *t, const struct addrinfo *ai, struct deadline d,
-		       int *out, struct err *e)
+static int connect_one(struct ssh *s, const struct addrinfo *ai, struct deadline d, struct err *e)
 {
+	const struct ssh_target *t = &s->t;
 	scoped(close_fd) int fd = -1;
 	int on = 1, code = 0;
 	socklen_t n = sizeof code;
@@ -157,7 +177,7 @@ static int connect_one(const struct ssh_target *t, const struct addrinfo *ai, st
 	if (connect(fd, ai->ai_addr, ai->ai_addrlen) != 0) {
 		if (errno != EINPROGRESS)
 			return connect_error(t, errno, e);
-		if (task_wait_fd(fd, FD_WRITE, d, e) != 0) {
+		if (session_wait_fd(s, fd, FD_WRITE, d, e) != 0) {
 			if (e->kind != ERR_TIMEOUT)
 				return -1;
 			err_set(e, ERR_TIMEOUT, "no answer from %s port %d (TCP connect)", t->host,
@@ -168,37 +188,25 @@ static int connect_one(const struct ssh_target *t, const struct addrinfo *ai, st
 		if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &n) != 0 || code != 0)
 			return connect_error(t, code, e);
 	}
-	*out = fd;
+	s->fd = fd;
 	fd = -1;
 	return 0;
 }
 
-static int try_addresses(const struct ssh_target *t, const struct addrinfo *list, struct deadline d,
-			 int *fd, struct err *e)
+int tcp_connect(struct ssh *s, const struct tcp_names *names, struct deadline d, struct err *e)
 {
 	int left = 0;
 
-	for (const struct addrinfo *ai = list; ai && left < MAX_ADDRESSES; ai = ai->ai_next)
+	for (const struct addrinfo *ai = names->list; ai && left < MAX_ADDRESSES; ai = ai->ai_next)
 		left++;
-	for (const struct addrinfo *ai = list; ai && left > 0; ai = ai->ai_next, left--) {
+	for (const struct addrinfo *ai = names->list; ai && left > 0; ai = ai->ai_next, left--) {
 		/* A silent address gets its share of the time, so that the next one has some. */
 		struct deadline mine = left > 1 ? deadline_in(deadline_left(d) / left) : d;
 
-		if (connect_one(t, ai, mine, fd, e) == 0)
+		if (connect_one(s, ai, mine, e) == 0)
 			return 0;
 		if (e->kind == ERR_CANCELLED)
 			return -1;
 	}
-	return list ? -1 : err_set(e, ERR_NOT_FOUND, "%s has no address", t->host);
-}
-
-int tcp_connect(const struct ssh_target *t, struct deadline d, int *fd, struct err *e)
-{
-	struct resolve *r = NULL;
-
-	if (resolve(t, d, &r, e) != 0)
-		return -1;
-	int rc = try_addresses(t, r->list, d, fd, e);
-	resolve_free(r);
-	return rc;
+	return names->list ? -1 : err_set(e, ERR_NOT_FOUND, "%s has no address", s->t.host);
 }

@@ -23,16 +23,22 @@ struct known_entry {
 	struct pos pos;
 };
 
+struct known_file; /* a file as it was read, shared by all who read it */
+
 struct known_hosts {
-	VEC(struct known_entry) entries;
+	VEC(struct known_entry) entries; /* pinned, revoked, parsed from text */
+	VEC(const struct known_file *) files;
 };
 
 /* Adds the entries of one file's text; lines that make no sense are logged and skipped. file: for
  * positions, outlives kh. */
 void known_hosts_parse(struct arena *a, const char *file, struct str text, struct known_hosts *kh);
-/* Reads a file; absent is fine. */
+/* Reads a file, or takes it as it was read before if it has not changed; absent is fine. It stays
+ * valid as long as `a` lives. The loop's thread only. */
 must_check int known_hosts_load(struct arena *a, const char *path, struct known_hosts *kh,
 				struct err *e);
+void known_hosts_forget(void); /* drops the files that are kept for the process */
+size_t known_hosts_count(const struct known_hosts *kh); /* lines that made sense */
 /* Reads a file of public keys, one a line, each refused for every host. Absent, unreadable or of
  * another form (a binary KRL): ERR_AUTH, since a list that is not known may hold any key. */
 must_check int known_hosts_revoke(struct arena *a, const char *path, struct known_hosts *kh,
@@ -57,15 +63,16 @@ enum known_verdict known_hosts_check(const struct known_hosts *kh, const char *n
 bool known_hosts_has_type(const struct known_hosts *kh, const char *name, int port,
 			  const char *type);
 
-/* Appends one line, hashed or not, in one write under a lock; makes the file (0600) and its folder
- * (0700). */
+/* Appends one line, hashed or not, in one write under a lock (which is waited for on another
+ * thread, until the deadline); makes the file (0600) and its folder (0700). */
 struct known_new {
 	const char *name;
 	int port;
 	struct str blob;
 	bool hashed;
 };
-must_check int known_hosts_append(const char *path, const struct known_new *k, struct err *e);
+must_check int known_hosts_append(const char *path, const struct known_new *k, struct deadline d,
+				  struct err *e);
 
 /* "SHA256:base64", as ssh-keygen -l prints it. */
 #define FINGERPRINT_LEN 52

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A session's life: connect, key exchange, host key, login, and the wait in between. libssh2 moves
- * its bytes through our two callbacks: on a socket they re-arm TCP_QUICKACK (sshd answers a channel
- * request in two small packets with Nagle's algorithm on, and a delayed ACK costs 44 ms a session);
- * behind a jump host they read and write a channel of the outer session.
+ * its bytes through our two callbacks: on a socket TCP_QUICKACK is re-armed before each wait (sshd
+ * answers a channel request in two small packets with Nagle's algorithm on, and a delayed ACK costs
+ * 44 ms a session); behind a jump host they read and write a channel of the outer session.
  */
 #include "net/session.h"
 
@@ -15,13 +15,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "net/keyfile.h"
+
 #define CONNECT_DEFAULT	  15000
 #define KEEPALIVE_DEFAULT 15000
 #define KEEPALIVE_LOST	  3
 #define HELLO_MAX	  ((size_t)8 << 10)
 #define STASH_CHUNK	  ((size_t)16 << 10)
+#define BANNER_CHUNK	  ((size_t)2 << 10)
 #define GOODBYE_MS	  1000
 #define MAX_JUMPS	  8
+#define LOGGING_IN_MAX	  256 /* at a time */
+#define GATE_PATIENCE	  500
 
 /* ---- bytes in and out ------------------------------------------------------------------------- */
 
@@ -32,15 +37,37 @@ static void heard(struct ssh *s, const void *p, ssize_t n)
 		buf_add(&s->hello, p, (size_t)n);
 }
 
+static ssize_t take_stash(struct ssh *s, void *to, size_t n)
+{
+	size_t take = n < s->stash.n ? n : s->stash.n;
+
+	memcpy(to, s->stash.p, take);
+	memmove(s->stash.p, s->stash.p + take, s->stash.n - take);
+	buf_truncate(&s->stash, s->stash.n - take);
+	return (ssize_t)take;
+}
+
+/* libssh2 reads the banner byte by byte: from here, rather than from the kernel. */
+static ssize_t recv_ahead(struct ssh *s, void *to, size_t n)
+{
+	char tmp[BANNER_CHUNK];
+	ssize_t got = recv(s->fd, tmp, sizeof tmp, 0);
+
+	if (got <= 0)
+		return got;
+	buf_add(&s->stash, tmp, (size_t)got);
+	return take_stash(s, to, n);
+}
+
 static ssize_t recv_socket(struct ssh *s, void *to, size_t n)
 {
-	int on = 1;
-	ssize_t got = recv(s->fd, to, n, 0);
+	if (s->stash.n)
+		return take_stash(s, to, n);
+	ssize_t got = n == 1 ? recv_ahead(s, to, n) : recv(s->fd, to, n, 0);
 
 	if (got < 0)
 		return errno == EINTR ? -EAGAIN : -errno;
-	if (got > 1) /* the banner is read byte by byte */
-		setsockopt(s->fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+	s->unacked = got > 0;
 	return got;
 }
 
@@ -63,14 +90,8 @@ static ssize_t read_via(struct ssh *s, void *to, size_t n)
 
 static ssize_t recv_jump(struct ssh *s, void *to, size_t n)
 {
-	if (s->stash.n) {
-		size_t take = n < s->stash.n ? n : s->stash.n;
-
-		memcpy(to, s->stash.p, take);
-		memmove(s->stash.p, s->stash.p + take, s->stash.n - take);
-		buf_truncate(&s->stash, s->stash.n - take);
-		return (ssize_t)take;
-	}
+	if (s->stash.n)
+		return take_stash(s, to, n);
 	if (s->jump->want_write && !s->half_read)
 		return -EAGAIN;
 	return read_via(s, to, n);
@@ -153,6 +174,16 @@ int session_alive(struct ssh *s, struct err *e)
 	return err_set(e, ERR_IO, "the connection to %s is gone: %s", s->name, s->why);
 }
 
+/* Before we wait for more; what we answer at once carries the ACK with it. */
+static void quick_ack(struct ssh *root)
+{
+	int on = 1;
+
+	if (root->unacked)
+		setsockopt(root->fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+	root->unacked = false;
+}
+
 static struct ssh *root_of(struct ssh *s)
 {
 	while (s->jump)
@@ -189,10 +220,52 @@ static int keep_alive(struct ssh *s, struct err *e)
 	return 0;
 }
 
+/*
+ * The gate: ten thousand sessions are not begun at once. Each would wait for the work of
+ * all the others, listen queues would run over, and deadlines pass meanwhile.
+ * So only so many log in at a time, and a deadline starts behind the gate. A host that is silent
+ * costs nothing while we wait: after a moment its place is another's.
+ */
+static struct task_sem gate = { .free = LOGGING_IN_MAX };
+
+static int gate_enter(struct ssh *s, struct err *e)
+{
+	if (!task_is_running())
+		return 0;
+	/* Each of those before us is out within GATE_PATIENCE of silence. */
+	if (task_sem_take(&gate, DEADLINE_NONE, e) != 0)
+		return -1;
+	s->at_gate = true;
+	s->entered = clock_now();
+	return 0;
+}
+
+static void gate_leave(struct ssh *s)
+{
+	if (s->at_gate)
+		task_sem_give(&gate);
+	s->at_gate = false;
+}
+
+int session_wait_fd(struct ssh *s, int fd, int events, struct deadline d, struct err *e)
+{
+	struct deadline patience = { s->entered + GATE_PATIENCE };
+
+	if (s->at_gate && patience.at < d.at) {
+		if (task_wait_fd(fd, events, patience, e) == 0)
+			return 0;
+		if (e->kind != ERR_TIMEOUT)
+			return -1;
+		gate_leave(s);
+	}
+	return task_wait_fd(fd, events, d, e);
+}
+
 int session_wait(struct ssh *s, struct deadline d, struct err *e)
 {
 	struct ssh *root = root_of(s);
 
+	quick_ack(root);
 	for (;;) {
 		struct deadline keep = { next_keepalive(s) };
 		struct deadline until = s->hello_done ? deadline_min(d, keep) : d;
@@ -202,7 +275,7 @@ int session_wait(struct ssh *s, struct deadline d, struct err *e)
 		/* Half a packet in hand: nothing is read before it is gone, so don't wake up for
 		 * input. */
 		int events = root->want_write ? FD_WRITE : FD_READ;
-		if (task_wait_fd(root->fd, events, until, e) == 0)
+		if (session_wait_fd(s, root->fd, events, until, e) == 0)
 			return 0;
 		if (e->kind != ERR_TIMEOUT || deadline_left(d) == 0)
 			return -1;
@@ -391,31 +464,53 @@ static int count_jumps(const struct ssh_target *t, struct err *e)
 	return 0;
 }
 
-static int open_steps(struct ssh *s, struct deadline d, struct err *e)
+static int open_way(struct ssh *s, const struct tcp_names *names, struct deadline d, struct err *e)
+{
+	return s->jump ? open_via(s, d, e) : tcp_connect(s, names, d, e);
+}
+
+static int log_in(struct ssh *s, const struct tcp_names *names, struct deadline d, struct err *e)
 {
 	struct known_hosts kh = { 0 };
 
-	if (s->t.jump) {
-		if (ssh_open(s->t.jump, &s->jump, e) != 0)
-			return err_wrap(e, "jump host");
-		if (open_via(s, d, e) != 0)
-			return -1;
-	} else if (tcp_connect(&s->t, d, &s->fd, e) != 0) {
-		return -1;
-	}
-	if (make_session(s, e) != 0 || session_load_known(s, &kh, e) != 0)
+	if (open_way(s, names, d, e) != 0 || make_session(s, e) != 0 ||
+	    session_load_known(s, &kh, e) != 0)
 		return -1;
 	session_prefer_host_keys(s, &kh);
-	if (handshake(s, d, e) != 0 || session_verify(s, &kh, e) != 0)
+	if (handshake(s, d, e) != 0 || session_verify(s, &kh, d, e) != 0)
 		return -1;
 	buf_fini(&s->hello);
 	buf_init(&s->hello, HELLO_MAX);
 	if (session_auth(s, d, e) != 0)
 		return -1;
 	s->hello_done = true;
+	buf_fini(&s->hello);
 	int64_t every = keepalive_ms(s) / 1000;
 	libssh2_keepalive_config(s->l, 1, every > 2 ? (unsigned)every : 2);
 	return 0;
+}
+
+static int open_steps(struct ssh *s, struct err *e)
+{
+	int64_t ms = s->t.connect_ms ? s->t.connect_ms : CONNECT_DEFAULT;
+	struct tcp_names *names = NULL;
+	int rc;
+
+	/* A session that waits for its jump host is not at the gate: its jump host has to be. */
+	if (s->t.jump) {
+		rc = ssh_open(s->t.jump, &s->jump, e);
+		if (rc != 0)
+			err_wrap(e, "jump host");
+	} else {
+		rc = tcp_resolve(&s->t, ms, &names, e);
+	}
+	if (rc == 0)
+		rc = gate_enter(s, e);
+	if (rc == 0)
+		rc = log_in(s, names, deadline_in(ms), e);
+	gate_leave(s);
+	tcp_names_free(names);
+	return rc;
 }
 
 int ssh_open(const struct ssh_target *t, struct ssh **out, struct err *e)
@@ -423,7 +518,6 @@ int ssh_open(const struct ssh_target *t, struct ssh **out, struct err *e)
 	if (count_jumps(t, e) != 0)
 		return -1;
 	struct ssh *s = mem_alloc(sizeof *s);
-	struct deadline d = deadline_in(t->connect_ms ? t->connect_ms : CONNECT_DEFAULT);
 
 	s->a = arena_new("ssh");
 	s->t = *t;
@@ -435,7 +529,7 @@ int ssh_open(const struct ssh_target *t, struct ssh **out, struct err *e)
 		snprintf(s->name, sizeof s->name, "%s:%d", t->host, t->port);
 	else
 		snprintf(s->name, sizeof s->name, "%s", t->host);
-	if (open_steps(s, d, e) != 0) {
+	if (open_steps(s, e) != 0) {
 		ssh_close(s);
 		return -1;
 	}
@@ -484,4 +578,10 @@ void ssh_close(struct ssh *s)
 	arena_free(s->a);
 	mem_free(s);
 	task_shield_end();
+}
+
+void ssh_forget(void)
+{
+	ssh_keys_forget();
+	known_hosts_forget();
 }

@@ -27,22 +27,32 @@ struct ssh {
 	struct ssh *jump;     /* owned */
 	LIBSSH2_CHANNEL *via; /* channel of jump->l that carries us */
 	bool half_read;	      /* via's last read left half a packet in jump */
-	struct buf stash;     /* read from via, not yet asked for */
+	struct buf stash;     /* read from the socket or via, not yet asked for */
 	bool want_write; /* libssh2 holds half a packet: nothing but the same call may follow */
 	bool dead;	 /* no further use; why */
 	char why[200];
 	int64_t heard;	  /* when bytes last came */
 	int64_t asked;	  /* when the last keepalive left */
+	bool unacked;	  /* bytes came since TCP_QUICKACK was last armed */
+	bool at_gate;	  /* counted among those that are logging in (session.c) */
+	int64_t entered;  /* the gate */
 	struct buf hello; /* what the server sent first, until the key exchange is over: explains
 			     failures */
 	bool hello_done;
 };
 
-/* connect.c: a connected, non-blocking TCP socket. */
-must_check int tcp_connect(const struct ssh_target *t, struct deadline d, int *fd, struct err *e);
+/* connect.c: addresses (tcp_names_free), then a connected, non-blocking TCP socket in s->fd. */
+struct tcp_names;
+must_check int tcp_resolve(const struct ssh_target *t, int64_t ms, struct tcp_names **out,
+			   struct err *e);
+void tcp_names_free(struct tcp_names *names); /* NULL is fine */
+must_check int tcp_connect(struct ssh *s, const struct tcp_names *names, struct deadline d,
+			   struct err *e);
 
 /* session.c */
 must_check int session_wait(struct ssh *s, struct deadline d, struct err *e);
+/* As task_wait_fd, for a session that may be at the gate: who is silent does not hold up others. */
+must_check int session_wait_fd(struct ssh *s, int fd, int events, struct deadline d, struct err *e);
 /* Turns a libssh2 failure into *e (ERR_IO, the session is dead if its connection is). Returns -1. */
 int session_fail(struct ssh *s, const char *doing, struct err *e);
 must_check int session_alive(struct ssh *s, struct err *e);
@@ -58,7 +68,8 @@ const char *session_user(struct ssh *s);
 /* verify.c: which host key algorithms to ask for, and whether the key is the right one. */
 void session_prefer_host_keys(struct ssh *s, const struct known_hosts *kh);
 must_check int session_load_known(struct ssh *s, struct known_hosts *kh, struct err *e);
-must_check int session_verify(struct ssh *s, const struct known_hosts *kh, struct err *e);
+must_check int session_verify(struct ssh *s, const struct known_hosts *kh, struct deadline d,
+			      struct err *e);
 int session_explain_kex(struct ssh *s, struct err *e); /* -1 */
 
 #endif

@@ -45,8 +45,12 @@ struct ssh_target {
 
 struct ssh;
 
+/* As many as you like may be opened at once: a bounded number log in at a time, and connect_ms
+ * counts from when it is this one's turn. */
 must_check int ssh_open(const struct ssh_target *t, struct ssh **out, struct err *e);
 void ssh_close(struct ssh *s); /* NULL is fine */
+/* Wipes the private keys and drops the known hosts that are kept for the process. */
+void ssh_forget(void);
 
 struct ssh_result {
 	int status;	     /* exit status; 128 + n for signal n; -1 if the server gave none */

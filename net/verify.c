@@ -98,7 +98,7 @@ static int refuse_unknown(struct ssh *s, struct str blob, struct err *e)
 		"check the fingerprint and add the key to known_hosts, or set host_key_checking: accept-new");
 }
 
-static int accept(struct ssh *s, struct str blob, struct err *e)
+static int accept(struct ssh *s, struct str blob, struct deadline d, struct err *e)
 {
 	char got[FINGERPRINT_LEN];
 	struct known_new k = { .blob = blob, .hashed = s->t.hash_known_hosts };
@@ -114,10 +114,10 @@ static int accept(struct ssh *s, struct str blob, struct err *e)
 		 got);
 	if (s->t.known_hosts.n == 0)
 		return 0;
-	return known_hosts_append(s->t.known_hosts.v[0], &k, e);
+	return known_hosts_append(s->t.known_hosts.v[0], &k, d, e);
 }
 
-static int verify(struct ssh *s, const struct known_hosts *kh, struct err *e)
+static int verify(struct ssh *s, const struct known_hosts *kh, struct deadline d, struct err *e)
 {
 	const struct known_entry *which = NULL;
 	size_t n = 0;
@@ -137,11 +137,11 @@ static int verify(struct ssh *s, const struct known_hosts *kh, struct err *e)
 		return err_hint(e, "give the host a new key; do not log in with this one");
 	case KNOWN_CHANGED:
 		if (lax)
-			return accept(s, blob, e);
+			return accept(s, blob, d, e);
 		return changed(s, which, blob, e);
 	case KNOWN_CA_ONLY:
 		if (lax)
-			return accept(s, blob, e);
+			return accept(s, blob, d, e);
 		err_set(e, ERR_AUTH,
 			"%s is known only by a certificate authority (%s:%d), and host certificates are not supported",
 			s->name, which->pos.file, which->pos.line);
@@ -152,14 +152,15 @@ static int verify(struct ssh *s, const struct known_hosts *kh, struct err *e)
 	}
 	if (s->t.strict == SSH_STRICT_YES || s->t.host_keys.n)
 		return refuse_unknown(s, blob, e);
-	return accept(s, blob, e);
+	return accept(s, blob, d, e);
 }
 
-int session_verify(struct ssh *s, const struct known_hosts *kh, struct err *e)
+int session_verify(struct ssh *s, const struct known_hosts *kh, struct deadline d, struct err *e)
 {
-	if (verify(s, kh, e) == 0)
+	if (verify(s, kh, d, e) == 0)
 		return 0;
-	e->code = SESSION_BAD_HOST_KEY;
+	if (e->kind == ERR_AUTH)
+		e->code = SESSION_BAD_HOST_KEY;
 	return -1;
 }
 

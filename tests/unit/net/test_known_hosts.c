@@ -175,7 +175,7 @@ static void append(const char *path, const char *name, int port, char key, bool 
 	struct known_new k = { .name = name, .port = port, .blob = blob(ED, key), .hashed = hashed };
 	struct err e;
 
-	assert_int_equal(known_hosts_append(path, &k, &e), 0);
+	assert_int_equal(known_hosts_append(path, &k, deadline_in(1000), &e), 0);
 }
 
 static void test_append(void **state)
@@ -190,7 +190,7 @@ static void test_append(void **state)
 	assert_non_null(mkdtemp(dir));
 	const char *path = fs_join(A, dir, "sub/known_hosts");
 	assert_int_equal(known_hosts_load(A, path, &kh, &e), 0); /* absent is fine */
-	assert_int_equal(kh.entries.n, 0);
+	assert_int_equal(known_hosts_count(&kh), 0);
 	append(path, "Plain", 22, 'A', false);
 	append(path, "port", 2222, 'B', false);
 	append(path, "secret", 22, 'A', true);
@@ -198,7 +198,7 @@ static void test_append(void **state)
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	assert_int_equal(known_hosts_load(A, path, &kh, &e), 0);
-	assert_int_equal(kh.entries.n, 4);
+	assert_int_equal(known_hosts_count(&kh), 4);
 	assert_int_equal(known_hosts_check(&kh, "plain", 22, blob(ED, 'A'), NULL), KNOWN_OK);
 	assert_int_equal(known_hosts_check(&kh, "port", 2222, blob(ED, 'B'), NULL), KNOWN_OK);
 	assert_int_equal(known_hosts_check(&kh, "secret", 22, blob(ED, 'A'), NULL), KNOWN_OK);
@@ -212,6 +212,39 @@ static void test_append(void **state)
 	kh = (struct known_hosts){ 0 };
 	assert_int_equal(known_hosts_load(A, path, &kh, &e), 0);
 	assert_int_equal(known_hosts_check(&kh, "h", 22, blob(ED, 'A'), NULL), KNOWN_OK);
+	assert_int_equal(fs_remove_tree(dir, &e), 0);
+}
+
+/* One reading for all sessions: a fleet's file has ten thousand lines. */
+static void test_kept(void **state)
+{
+	char dir[] = "/tmp/muster-test-kh-XXXXXX";
+	struct known_hosts first = { 0 }, second = { 0 }, third = { 0 };
+	const struct known_entry *which;
+	struct err e;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	const char *path = fs_join(A, dir, "known_hosts");
+	append(path, "a,b", 22, 'A', false);
+	assert_int_equal(known_hosts_load(A, path, &first, &e), 0);
+	append(path, "C", 22, 'B', false);
+	append(path, "d", 22, 'B', true);
+	assert_int_equal(known_hosts_load(A, path, &second, &e), 0);
+	assert_ptr_equal(first.files.v[0], second.files.v[0]); /* what we append is no news */
+	assert_int_equal(known_hosts_check(&second, "B", 22, blob(ED, 'A'), NULL), KNOWN_OK);
+	assert_int_equal(known_hosts_check(&second, "c", 22, blob(ED, 'B'), &which), KNOWN_OK);
+	assert_int_equal(which->pos.line, 2);
+	assert_int_equal(known_hosts_check(&second, "d", 22, blob(ED, 'B'), &which), KNOWN_OK);
+	assert_int_equal(which->pos.line, 3);
+	/* What others write is seen, and what was read before lives on. */
+	assert_int_equal(fs_write_atomic(path, str_of(fill("x $A\n")), 0600, &e), 0);
+	assert_int_equal(known_hosts_load(A, path, &third, &e), 0);
+	assert_int_equal(known_hosts_check(&third, "b", 22, blob(ED, 'A'), NULL), KNOWN_UNKNOWN);
+	assert_int_equal(known_hosts_check(&third, "x", 22, blob(ED, 'A'), NULL), KNOWN_OK);
+	assert_int_equal(known_hosts_check(&second, "b", 22, blob(ED, 'A'), NULL), KNOWN_OK);
+	known_hosts_forget();
+	assert_int_equal(known_hosts_check(&third, "x", 22, blob(ED, 'A'), NULL), KNOWN_OK);
 	assert_int_equal(fs_remove_tree(dir, &e), 0);
 }
 
@@ -307,6 +340,7 @@ int main(void)
 		cmocka_unit_test(test_types),
 		cmocka_unit_test(test_hashed_by_openssh),
 		cmocka_unit_test(test_append),
+		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_pin_and_fingerprint),
 		cmocka_unit_test(test_pattern),
 		cmocka_unit_test(test_truncated),
