@@ -9,8 +9,9 @@
 
 #include "engine/configure.h"
 #include "engine/make.h"
+#include "engine/pace.h"
 #include "engine/pool_config.h"
-#include "engine/steps.h"
+#include "engine/waves.h"
 
 struct walker {
 	struct work *w;
@@ -19,13 +20,14 @@ struct walker {
 	struct task_sem tick; /* something ended, or ^C */
 	struct map failed_units;
 	int64_t failures_allowed;
+	size_t proving; /* pools whose canary is looked at */
 	size_t ended;
 	size_t last; /* the step that ended last + 1; 0: none yet */
 };
 
 struct step_task {
 	struct walker *k;
-	size_t i;
+	size_t i; /* of the steps; of the pools */
 };
 
 static const char *part_name(const struct step *s)
@@ -81,20 +83,52 @@ static int act(struct walker *k, const struct step *s, struct arena *a, struct e
 	return 0;
 }
 
-static void note_failure(struct walker *k, const struct step *s, const struct err *e)
+static void add_failure(struct walker *k, const struct node_failure *what)
 {
 	struct apply_result *r = k->w->result;
 	struct node_failure *f = arena_obj(k->w->a, struct node_failure);
 
-	*f = (struct node_failure){
-		.addr = s->c->addr, .node = s->c->node, .action = part_name(s), .err = *e
-	};
-	err_on(&f->err, s->c->addr, s->c->node);
+	*f = *what;
+	err_on(&f->err, f->addr, f->node);
 	VEC_ADD(k->w->a, &r->failures) = f;
 	r->failed++;
-	map_put(&k->failed_units, str_of(s->c->addr), f);
+}
+
+/* A canary is there to fail for the others: its pool stops, and that is all it costs. */
+static void note_failure(struct walker *k, const struct step *s, const struct err *e)
+{
+	struct node_failure f = { s->c->addr, s->c->node, part_name(s), *e };
+
+	add_failure(k, &f);
+	if (k->steps.units.v[s->unit].canary)
+		return;
+	map_put(&k->failed_units, str_of(s->c->addr), k);
 	if ((int64_t)k->failed_units.n > k->failures_allowed)
-		r->budget_exceeded = true;
+		k->w->result->budget_exceeded = true;
+}
+
+static void count_skipped(struct walker *k, size_t n)
+{
+	k->w->result->skipped += n;
+	k->ended += n;
+}
+
+/* What the failure of step i means for others than those that wait for it. */
+static void spread(struct walker *k, size_t i, const struct err *e)
+{
+	const struct step *s = &k->steps.v.v[i];
+	const struct step_unit *u = &k->steps.units.v[s->unit];
+	size_t nodes = 0;
+
+	if (u->canary && !k->steps.pools.v[u->pool].told) {
+		k->steps.pools.v[u->pool].told = true;
+		waves_stop(k->w, &k->steps, u->pool, u->node);
+	}
+	if (e->kind != ERR_QUOTA && e->kind != ERR_CAPACITY)
+		return;
+	count_skipped(k, steps_no_room(&k->steps, i, e->kind == ERR_QUOTA, &nodes));
+	if (nodes && s->c->node)
+		waves_no_room(k->w, s, nodes, e);
 }
 
 /* For what it is: ended by the same turn of the loop, or a few ms of it. */
@@ -149,9 +183,9 @@ static void finish(struct walker *k, size_t i, int rc, const struct err *e)
 		note_failure(k, s, e);
 		tell(k, s, "step_failed", e);
 	}
-	size_t skipped = steps_end(&k->steps, i, rc == 0);
-	k->w->result->skipped += skipped;
-	k->ended += skipped;
+	count_skipped(k, steps_end(&k->steps, i, rc == 0));
+	if (rc && e->kind != ERR_CANCELLED)
+		spread(k, i, e);
 	if (rc && e->kind == ERR_CANCELLED && k->w->en->aborting)
 		k->w->result->skipped++;
 	else if (!rc)
@@ -182,6 +216,45 @@ static bool may_start(const struct walker *k)
 	       k->w->en->fatal.kind == ERR_NONE;
 }
 
+/* ---- canaries ---- */
+
+static void prove_main(void *arg)
+{
+	struct step_task *t = arg;
+	struct walker *k = t->k;
+	const struct step_pool *p = &k->steps.pools.v[t->i];
+	scoped(arena_freep) struct arena *a = arena_new("canary");
+	struct err e = { 0 };
+
+	int rc = waves_prove(k->w, a, &k->steps, t->i, &e);
+	if (!rc) {
+		count_skipped(k, steps_prove(&k->steps, t->i, true));
+		waves_open(k->w, &k->steps, t->i);
+	} else if (e.kind != ERR_CANCELLED) {
+		struct node_failure f = { arena_strdup(k->w->a, e.addr),
+					  arena_strdup(k->w->a, e.node), "canary", e };
+		add_failure(k, &f);
+		count_skipped(k, steps_prove(&k->steps, t->i, false));
+		waves_stop(k->w, &k->steps, t->i, f.node[0] ? f.node : p->name);
+	}
+	k->proving--;
+	task_sem_give(&k->tick);
+}
+
+static void start_proofs(struct walker *k)
+{
+	size_t i;
+
+	while (may_start(k) && (i = steps_take_proof(&k->steps)) != SIZE_MAX) {
+		struct step_task *t = arena_obj(k->w->a, struct step_task);
+		*t = (struct step_task){ k, i };
+		k->proving++;
+		task_spawn(&k->group, "canary", prove_main, t);
+	}
+}
+
+/* ---- the dispatcher ---- */
+
 static void start_ready(struct walker *k)
 {
 	while (may_start(k) && k->steps.running < k->w->en->o.parallel) {
@@ -197,8 +270,9 @@ static void start_ready(struct walker *k)
 static int dispatch(struct walker *k, struct err *e)
 {
 	for (;;) {
+		start_proofs(k);
 		start_ready(k);
-		if (!k->steps.running)
+		if (!k->steps.running && !k->proving)
 			break;
 		if (task_sem_take(&k->tick, DEADLINE_NONE, e)) {
 			k->w->en->stopping = true;
@@ -215,12 +289,19 @@ static int dispatch(struct walker *k, struct err *e)
 static int64_t may_be_down(void *arg, const char *pool)
 {
 	const struct engine *en = arg;
-	const struct spec_pool *p = en->o.spec ? spec_pool_find(en->o.spec, str_of(pool)) : NULL;
-	int64_t size = 0;
+	struct plan_pool p = { .name = pool };
 
-	for (size_t i = 0; p && en->o.fleet && i < en->o.fleet->nodes.n; i++)
-		size += en->o.fleet->nodes.v[i]->pool == p;
-	return p ? count_of(p->update.max_unavailable, size) : 0;
+	pace_pool(en->o.fleet, &p);
+	return p.at_a_time;
+}
+
+static int64_t canary(void *arg, const char *pool)
+{
+	const struct engine *en = arg;
+	struct plan_pool p = { .name = pool };
+
+	pace_pool(en->o.fleet, &p);
+	return p.canary;
 }
 
 static int64_t creates(void *arg, const char *provider)
@@ -242,6 +323,7 @@ int apply_walk(struct work *w, const struct plan *p, struct err *e)
 {
 	struct walker k = { .w = w };
 	struct steps_limits limits = { .may_be_down = may_be_down,
+				       .canary = canary,
 				       .creates = creates,
 				       .sees_fleet = sees_fleet,
 				       .arg = w->en };
@@ -258,7 +340,10 @@ int apply_walk(struct work *w, const struct plan *p, struct err *e)
 	w->en->commit = &w->commit;
 	w->en->work = &k.group;
 	w->en->tick = &k.tick;
+	waves_begin(w, &k.steps);
 	int rc = dispatch(&k, e);
+	if (!rc && !w->en->stopping && w->en->fatal.kind == ERR_NONE && make_read_back(w, e))
+		rc = -1;
 	w->en->work = NULL;
 	w->en->tick = NULL;
 	w->en->commit = NULL;

@@ -299,6 +299,7 @@ static void diff_both(struct arena *a, const struct diff_input *in, struct diff_
 	if (todo->action == CHANGE_REPLACE)
 		add_unknown(a, in->fields, todo);
 	todo->in_service = in->node && (!in->status || strcmp(in->status, "running") == 0);
+	todo->unwell = in->node && (in->tainted || !todo->in_service);
 	out->change = todo;
 }
 
@@ -445,6 +446,7 @@ void diff_config(struct arena *a, const struct diff_config_input *in, struct dif
 		return;
 	out->change->in_service = in->recorded != NULL;
 	copy_fields(a, p, cause, out->change);
+	out->change->unwell = in->tainted;
 	if (!p || !p->probed)
 		VEC_ADD(a, &out->change->unknown) = "configuration";
 	if (found && cause == CAUSE_OUTSIDE) {

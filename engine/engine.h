@@ -17,7 +17,7 @@
 /* What happens, as it happens. Borrowed for the call. */
 struct engine_event {
 	const char *type; /* "observe", "step_start", "step_done", "step_failed", "step_progress",
-			     "task", "settled", "retry", "waiting" */
+			     "task", "settled", "retry", "waiting", "wave", "rate" */
 	const char *run, *addr, *node, *action;
 	const char *text;	  /* for people, one line */
 	const struct value *data; /* for machines */
@@ -107,6 +107,8 @@ struct change {
 	bool in_service;  /* the node serves now: counts against the pool's max_unavailable while it
 			     is worked on */
 	VEC(size_t) deps; /* indices into plan.changes: made (configured) before this is made */
+	bool unwell; /* it is there, but does not run, or a step on it failed: already down, and the
+			first to be mended */
 	VEC(size_t) undone_first; /* indices into plan.changes: deleted before this is deleted */
 	const char *shape; /* changes with equal shape differ only in the node (and its pool): shown
 			      as one line */
@@ -119,6 +121,8 @@ struct plan_pool {
 	int64_t at_a_time; /* nodes in service that may be down at a time; 0: any number */
 	/* what one step took in earlier runs, the median; 0: not known */
 	int64_t create_ms, update_ms, delete_ms, configure_ms;
+	int64_t canary;	   /* so many nodes in service go first, alone; 0: none */
+	int64_t soak_ms;   /* and are watched so long before the others follow */
 };
 
 struct plan {
@@ -164,7 +168,7 @@ struct apply_result {
 	const char *run; /* run id */
 	size_t done, failed, skipped, created, updated, destroyed, configured;
 	bool stopped;	      /* by ^C */
-	bool budget_exceeded; /* by --max-failures */
+	bool budget_exceeded; /* more nodes failed than max_failures says */
 	VEC(struct node_failure *) failures;
 	const struct value *outputs;
 	uint64_t probe_trips, patch_trips;
@@ -180,12 +184,19 @@ struct run_step {
 	const char *addr, *name;      /* a node's name; else the address */
 	const char *action, *what;    /* "create"; "created", "create failed", "interrupted" */
 	const char *error;	      /* NULL: it went well */
+/* Nodes that nothing was done to, because of others. */
+struct nodes_held {
+	const char *pool; /* NULL: of several */
+	size_t nodes;
+	const char *reason; /* "its canary web-0 failed" */
+};
 	int64_t ended_ms, took_ms;    /* wall clock; duration */
 	const struct run_step *after; /* the step whose end let it begin; NULL: it began first */
 	const char *after_text;	      /* the same: "create node.web[0]" */
 	bool needed; /* it rests on `after`; false: a limit (parallel, max_unavailable) gave way */
 };
 struct run_history {
+	VEC(struct nodes_held *) held;
 	const struct state_run *run;
 	VEC(struct run_step *) steps; /* in the order of their ends */
 	/* the chain of steps that ended last, each let begin by the one before */

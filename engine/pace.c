@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/pace.h"
 
-static int64_t limit_of(const struct fleet *fleet, const char *pool)
+void pace_pool(const struct fleet *fleet, struct plan_pool *out)
 {
-	const struct spec_pool *p = fleet ? spec_pool_find(fleet->spec, str_of(pool)) : NULL;
+	const struct spec_pool *p = fleet ? spec_pool_find(fleet->spec, str_of(out->name)) : NULL;
 	int64_t size = 0;
 
-	for (size_t i = 0; p && i < fleet->nodes.n; i++)
+	if (!p)
+		return;
+	for (size_t i = 0; i < fleet->nodes.n; i++)
 		size += fleet->nodes.v[i]->pool == p;
-	return p ? count_of(p->update.max_unavailable, size) : 0;
+	out->nodes = size;
+	out->at_a_time = count_of(p->update.max_unavailable, size);
+	out->canary = count_of(p->update.canary, size);
+	out->soak_ms = p->update.soak;
 }
 
 static void add_pools(struct arena *a, const struct fleet *fleet, struct plan *plan,
@@ -24,7 +29,7 @@ static void add_pools(struct arena *a, const struct fleet *fleet, struct plan *p
 			continue;
 		struct plan_pool *pool = arena_obj(a, struct plan_pool);
 		pool->name = v[i]->pool;
-		pool->at_a_time = limit_of(fleet, pool->name);
+		pace_pool(fleet, pool);
 		VEC_ADD(a, &plan->pools) = pool;
 		map_put(&seen, str_of(pool->name), plan);
 	}

@@ -8,6 +8,8 @@
 
 #include "engine/engine.h"
 
+/* The pool of that name: its limits, in nodes. fleet NULL, or it is not in the spec: none. Pure. */
+void pace_pool(const struct fleet *fleet, struct plan_pool *out);
 /* plan->pools: one for each pool of its changes, with its limit. fleet NULL: no limits are known.
  * Pure. */
 void pace_limits(struct arena *a, const struct fleet *fleet, struct plan *plan);

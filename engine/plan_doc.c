@@ -86,6 +86,8 @@ struct value *change_value(struct arena *a, const struct change *c)
 		value_set(m, "owned", value_bool(a, true));
 	if (c->in_service)
 		value_set(m, "in_service", value_bool(a, true));
+	if (c->unwell)
+		value_set(m, "unwell", value_bool(a, true));
 	value_set(m, "deps", indices(a, c->deps.v, c->deps.n));
 	value_set(m, "undone_first", indices(a, c->undone_first.v, c->undone_first.n));
 	set_text(a, m, "shape", c->shape);
@@ -124,6 +126,9 @@ static struct value *pools(struct arena *a, const struct plan *p)
 		struct value *m = value_map(a);
 		set_text(a, m, "name", pool->name);
 		value_set(m, "at_a_time", value_int(a, pool->at_a_time));
+		value_set(m, "nodes", value_int(a, pool->nodes));
+		value_set(m, "canary", value_int(a, pool->canary));
+		value_set(m, "soak_ms", value_int(a, pool->soak_ms));
 		value_set(m, "create_ms", value_int(a, pool->create_ms));
 		value_set(m, "update_ms", value_int(a, pool->update_ms));
 		value_set(m, "delete_ms", value_int(a, pool->delete_ms));
@@ -302,6 +307,7 @@ int change_read(struct arena *a, const struct value *v, struct change **out, str
 static int copy_digest(const struct value *v, const char *key, char out[65], struct err *e)
 {
 	struct str s = value_get_str(v, key, "");
+	c->unwell = value_get_bool(v, "unwell", false);
 
 	if (s.n > 64)
 		return err_set(e, ERR_CONFLICT, "its %s is too long", key);
@@ -386,4 +392,7 @@ int plan_read(struct arena *a, const struct value *v, struct plan **out, struct 
 		return -1;
 	*out = p;
 	return 0;
+		pool->nodes = value_get_int(v, "nodes", 0);
+		pool->canary = value_get_int(v, "canary", 0);
+		pool->soak_ms = value_get_int(v, "soak_ms", 0);
 }

@@ -61,6 +61,10 @@ static const struct field role_fields[] = {
 static const struct field update_fields[] = {
 	FIELD(spec_update, max_unavailable, F_COUNT, 0, "100%", NULL,
 	      "how many nodes of the pool may be worked on at a time, as a number or a percentage"),
+	FIELD(spec_update, canary, F_COUNT, 0, "0", NULL,
+	      "how many nodes go first, alone, as a number or a percentage; the others follow only when these are done and well"),
+	FIELD(spec_update, soak, F_DURATION, 0, "0s", NULL,
+	      "how long the canary nodes are left alone before they are looked at again and the others follow"),
 	SOON("drain"),
 	FIELD_END,
 };

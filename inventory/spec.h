@@ -47,6 +47,8 @@ struct spec_role {
 struct spec_update {
 	struct obj obj;
 	struct count max_unavailable;
+	struct count canary; /* 0: none */
+	int64_t soak;	     /* ms */
 };
 
 struct spec_pool {
