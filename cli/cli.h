@@ -23,6 +23,7 @@ struct globals {
 	const char *file, *chdir, *state, *limit, *color, *json_into, *ssh_config;
 	bool json, quiet, help;
 	int verbose;
+	int64_t heartbeat_ms; /* 0: the default */
 	struct opt_list vars; /* K=V, @FILE */
 };
 
@@ -35,6 +36,8 @@ enum command_flags {
 	STOP_AT_ARG = 32,  /* what follows the first argument is not ours to parse */
 	HIDDEN = 64,	   /* not in help */
 	TAKES_NODES = 128, /* completion offers node names */
+	EVENTS = 256,	   /* --json is one event a line */
+	RECORDED = 512,	   /* its events also go to .muster/runs */
 };
 
 struct cli;
@@ -59,6 +62,7 @@ struct cli {
 	const char *command_line; /* for the history: without the values of variables */
 	const struct value *extra_vars; /* from -e; NULL if none */
 	const char *spec_file;
+	const char *secret_dir; /* where secret('file:...') starts; NULL: beside the spec */
 	const char *state_dir; /* absolute: .muster beside the spec */
 	const char *self;      /* absolute path of this program */
 	const char *who;       /* user@host */
@@ -66,6 +70,7 @@ struct cli {
 	struct fleet *fleet;
 	struct state *state;
 	struct engine *engine;
+	struct group *fan; /* work on nodes without the engine, which a signal ends; NULL: none */
 	bool out_tty, err_tty, color_out, color_err;
 	bool interactive;	   /* may ask: stdin is a terminal and CI is not set */
 	struct value *diagnostics; /* errors that were shown; NULL: none */
@@ -85,6 +90,10 @@ must_check int session_state(struct cli *c, unsigned flags, struct err *e);
 /* c->engine, with signals wired to it and events to the progress display. `base` may carry the
  * command's own settings. */
 must_check int session_engine(struct cli *c, struct engine_opts *o, struct err *e);
+/* What a signal does: the first time no new steps, the second time at once. c->fan ends the first
+ * time. */
+void session_stop(struct cli *c, int signo);
+void session_catch_signals(struct cli *c); /* session_stop for each, from now on */
 const char *const *session_roles(struct cli *c);
 /* shipped data: MUSTER_SHARE, beside the program in a source tree, or the installed place */
 const char *session_share_dir(void);

@@ -2,18 +2,13 @@
 /* apply and destroy: show the plan, ask, do it, fold the results. */
 #include <stdio.h>
 
+#include "cli/apply.h"
+#include "cli/events.h"
 #include "cli/progress.h"
 #include "cli/strings.h"
 #include "cli/view.h"
 
 #define DESTROY_UNASKED 10 /* more nodes than this need --yes-destroy=N */
-
-struct apply_opts {
-	bool yes, full, diff, no_refresh;
-	int64_t parallel, yes_destroy;
-	struct count max_failures;
-	struct opt_list targets, excludes;
-};
 
 /* Opened, and with the commit of the spec noted while it is what was just read. */
 static int open_engine(struct cli *c, const struct apply_opts *o, struct err *e)
@@ -21,6 +16,7 @@ static int open_engine(struct cli *c, const struct apply_opts *o, struct err *e)
 	struct engine_opts eo = {
 		.parallel = o->parallel,
 		.max_failures = o->max_failures,
+		.lock_timeout_ms = o->lock_timeout_ms,
 		.diff = o->diff,
 		.no_refresh = o->no_refresh,
 		.targets = cli_strings(c, &o->targets),
@@ -84,7 +80,7 @@ static void count_words(struct buf *b, size_t n, const char *word)
 static void print_result(struct cli *c, const struct apply_result *r)
 {
 	scoped(buf_fini) struct buf b = { 0 };
-	struct err_list errs = { 0 };
+	const struct err **errs = arena_array(c->a, const struct err *, r->failures.n + 1);
 
 	buf_init(&b, 4096);
 	count_words(&b, r->created, "created");
@@ -96,9 +92,8 @@ static void print_result(struct cli *c, const struct apply_result *r)
 	if (!b.n)
 		buf_adds(&b, "nothing done");
 	for (size_t i = 0; i < r->failures.n; i++)
-		err_list_add(&errs, &r->failures.v[i]->err);
-	view_errors(c, &errs);
-	err_list_fini(&errs);
+		errs[i] = &r->failures.v[i]->err;
+	view_faults(c, errs, r->failures.n);
 	view_outf(c, "%s%s:%s %s.\n", view_on(c->color_out, VIEW_BOLD),
 		  r->failed    ? "Finished with failures"
 		  : r->stopped ? "Stopped"
@@ -108,7 +103,7 @@ static void print_result(struct cli *c, const struct apply_result *r)
 	if (r->failed || r->skipped)
 		view_notef(
 			c,
-			"Run %s. Next: mend the cause and type muster apply again; it takes up what is left.\n",
+			"Run %s. Next: mend the cause and type the same again; it takes up what is left.\n",
 			r->run);
 }
 
@@ -123,14 +118,13 @@ static int walk(struct cli *c, const struct plan *p, struct err *e)
 {
 	struct apply_result r = { 0 };
 
-	if (events_open(c, e) < 0)
-		return -1;
 	events_emit(c, "planned", plan_json(c->a, p));
 	progress_begin(c);
+	progress_plan(c, p);
 	int rc = plan_apply(c->engine, c->a, p, c->cmd->name, &r, e);
 
 	progress_end(c);
-	events_emit(c, "apply_result", result_value(c, &r));
+	events_result(c, result_value(c, &r));
 	if (rc < 0)
 		return -1;
 	if (!c->g.json)
@@ -169,8 +163,7 @@ static int guard_destruction(const struct apply_opts *o, const struct plan *p, s
 	return 0;
 }
 
-static int confirm_and_walk(struct cli *c, const struct plan *p, const char *question,
-			    struct err *e)
+int apply_confirmed(struct cli *c, const struct plan *p, const char *question, struct err *e)
 {
 	const struct apply_opts *o = c->opts;
 	struct plan_view how = { .full = o->full, .diff = o->diff };
@@ -184,17 +177,14 @@ static int confirm_and_walk(struct cli *c, const struct plan *p, const char *que
 	return walk(c, p, e);
 }
 
-/* Nothing to do: still a document for machines, and a success. */
-static int empty_plan(struct cli *c, const struct plan *p, struct err *e)
+int apply_empty(struct cli *c, const struct plan *p, struct err *e)
 {
 	const struct apply_opts *o = c->opts;
 	struct plan_view how = { .full = o->full, .diff = o->diff };
 	struct apply_result r = { .probe_trips = p->probe_trips, .outputs = p->outputs };
 
-	if (events_open(c, e) < 0)
-		return -1;
 	events_emit(c, "planned", plan_json(c->a, p));
-	events_emit(c, "apply_result", result_value(c, &r));
+	events_result(c, result_value(c, &r));
 	if (!c->g.json) {
 		view_plan(c, p, &how);
 		print_outputs(c, p->outputs);
@@ -218,7 +208,20 @@ static int settle(struct cli *c, struct err *e)
 {
 	struct recover_report r = { 0 };
 
-	return engine_recover(c->engine, c->a, &r, e);
+	progress_begin(c);
+	int rc = engine_recover(c->engine, c->a, &r, e);
+
+	progress_end(c);
+	return rc;
+}
+
+static int make(struct cli *c, enum plan_mode mode, struct plan **p, struct err *e)
+{
+	progress_begin(c);
+	int rc = plan_make(c->engine, c->a, mode, p, e);
+
+	progress_end(c);
+	return rc;
 }
 
 static int cmd_apply(struct cli *c, struct err *e)
@@ -231,15 +234,11 @@ static int cmd_apply(struct cli *c, struct err *e)
 		return apply_saved(c, c->args.v.v[0], e);
 	if (settle(c, e) < 0)
 		return -1;
-	progress_begin(c);
-	int rc = plan_make(c->engine, c->a, PLAN_APPLY, &p, e);
-
-	progress_end(c);
-	if (rc < 0)
+	if (make(c, PLAN_APPLY, &p, e) < 0)
 		return -1;
 	if (plan_is_empty(p))
-		return empty_plan(c, p, e);
-	return confirm_and_walk(c, p, "Do this?", e);
+		return apply_empty(c, p, e);
+	return apply_confirmed(c, p, "Do this?", e);
 }
 
 static int cmd_destroy(struct cli *c, struct err *e)
@@ -248,15 +247,15 @@ static int cmd_destroy(struct cli *c, struct err *e)
 
 	if (session_no_args(c, e) < 0 || open_engine(c, c->opts, e) < 0 || settle(c, e) < 0)
 		return -1;
-	if (plan_make(c->engine, c->a, PLAN_DESTROY, &p, e) < 0)
+	if (make(c, PLAN_DESTROY, &p, e) < 0)
 		return -1;
 	if (plan_is_empty(p) && c->g.json)
-		return empty_plan(c, p, e);
+		return apply_empty(c, p, e);
 	if (plan_is_empty(p)) {
 		view_outf(c, "Nothing to destroy.\n");
 		return EXIT_DONE;
 	}
-	return confirm_and_walk(c, p, "Destroy all this? There is no way back.", e);
+	return apply_confirmed(c, p, "Destroy all this? There is no way back.", e);
 }
 
 #define O(member, letter, type, arg, doc, aliases)                                            \
@@ -276,6 +275,13 @@ static int cmd_destroy(struct cli *c, struct err *e)
 		  offsetof(struct apply_opts, max_failures),                                   \
 		  "N|%",                                                                       \
 		  "go on until this many nodes failed (default: stop at the first)",           \
+		  NULL },                                                                      \
+		{ "lock-timeout",                                                              \
+		  0,                                                                           \
+		  OPT_MS,                                                                      \
+		  offsetof(struct apply_opts, lock_timeout_ms),                                \
+		  "TIME",                                                                      \
+		  "wait so long for other runs on the same nodes (default 0s)",                \
 		  NULL },                                                                      \
 		O(full, 0, OPT_FLAG, NULL, "every node on its own in the plan", NULL),         \
 		{ "target", 0,                                                                 \
@@ -304,7 +310,7 @@ const struct command command_apply = {
 	"nothing is lost: the next run settles what was begun.",
 	apply_rows,
 	sizeof(struct apply_opts),
-	NEEDS_SPEC | NEEDS_STATE | NEEDS_LOOP,
+	NEEDS_SPEC | NEEDS_STATE | NEEDS_LOOP | EVENTS | RECORDED,
 	cmd_apply,
 };
 const struct command command_destroy = {
@@ -314,6 +320,6 @@ const struct command command_destroy = {
 	"Works from the state: the spec is read if it is there. More than 10 nodes need --yes-destroy=N.",
 	destroy_rows,
 	sizeof(struct apply_opts),
-	MAY_SPEC | NEEDS_STATE | NEEDS_LOOP,
+	MAY_SPEC | NEEDS_STATE | NEEDS_LOOP | EVENTS | RECORDED,
 	cmd_destroy,
 };

@@ -6,10 +6,16 @@
  */
 #include <sys/stat.h>
 
+#include "cli/events.h"
+#include "cli/progress.h"
+#include "cli/folded.h"
 #include "cli/targets.h"
 #include "cli/view.h"
 
 #define EXEC_MAX_OUTPUT ((size_t)4 << 20)
+/* so that a tenth of ten thousand may be silent and the rest goes on */
+#define EXEC_PARALLEL	1024
+#define EXEC_MS		300000
 #define COPY_MAX	((size_t)1 << 30)
 #define FETCHED_MODE	0600 /* on a node it may have been root's alone */
 
@@ -20,21 +26,26 @@ struct exec_opts {
 };
 
 struct answer {
-	bool begun, failed; /* failed: no answer; err says why */
-	bool cut;	    /* at EXEC_MAX_OUTPUT */
-	int status;
-	struct str out, err_text;
-	struct err err;
+	struct text_group *said; /* NULL: nothing, and err says why */
+	struct err *err;
 };
 
 struct exec_run {
 	struct cli *c;
 	const struct exec_opts *o;
 	const char *command;
+	struct text_groups groups;
 	struct answer *answers;
 };
 
-static int ask_ssh(struct exec_run *r, struct target *t, struct deadline d, struct answer *out,
+/* What one node answered, before it is folded. */
+struct reply {
+	int status;
+	bool cut; /* at EXEC_MAX_OUTPUT */
+	struct str out, err;
+};
+
+static int ask_ssh(struct exec_run *r, struct arena *a, struct target *t, struct reply *out,
 		   struct err *e)
 {
 	struct ssh *s;
@@ -42,33 +53,29 @@ static int ask_ssh(struct exec_run *r, struct target *t, struct deadline d, stru
 
 	if (ssh_open(&t->host.target, &s, e) < 0)
 		return -1;
-	const struct ssh_command cmd = { r->command, STR_NONE, EXEC_MAX_OUTPUT, d };
-	int rc = ssh_exec(s, r->c->a, &cmd, &res, e);
+	const struct ssh_command cmd = { r->command, STR_NONE, EXEC_MAX_OUTPUT,
+					 deadline_in(r->o->timeout_ms) };
+	int rc = ssh_exec(s, a, &cmd, &res, e);
 
 	ssh_close(s);
-	out->status = res.status;
-	out->cut = res.truncated;
-	out->out = res.out;
-	out->err_text = res.err;
+	*out = (struct reply){ res.status, res.truncated, res.out, res.err };
 	return rc;
 }
 
-static int ask_host(struct exec_run *r, struct target *t, struct deadline d, struct answer *out,
+static int ask_host(struct exec_run *r, struct arena *a, struct target *t, struct reply *out,
 		    struct err *e)
 {
 	struct host *h;
 	struct script_result res = { 0 };
-	struct script_opts so = { .max_output = EXEC_MAX_OUTPUT, .deadline = d };
 
 	if (host_open(&t->host, &h, e) < 0)
 		return -1;
-	int rc = host_script(h, r->c->a, str_of(r->command), &so, &res, e);
+	struct script_opts so = { .max_output = EXEC_MAX_OUTPUT,
+				  .deadline = deadline_in(r->o->timeout_ms) };
+	int rc = host_script(h, a, str_of(r->command), &so, &res, e);
 
 	host_close(h);
-	out->status = res.status;
-	out->cut = res.truncated;
-	out->out = res.out;
-	out->err_text = res.err;
+	*out = (struct reply){ res.status, res.truncated, res.out, res.err };
 	return rc;
 }
 
@@ -78,88 +85,96 @@ static void emit_answer(struct exec_run *r, const struct target *t, const struct
 	struct value *v = value_map(a);
 
 	value_set(v, "node", value_cstr(a, t->name));
-	if (ans->failed) {
-		value_set(v, "error", view_error_value(a, &ans->err));
+	if (!ans->said) {
+		value_set(v, "error", view_error_value(a, ans->err));
 	} else {
-		value_set(v, "status", value_int(a, ans->status));
-		value_set(v, "stdout", value_str(a, ans->out));
-		value_set(v, "stderr", value_str(a, ans->err_text));
-		if (ans->cut)
+		value_set(v, "status", value_int(a, ans->said->status));
+		value_set(v, "stdout", value_str(a, ans->said->out));
+		value_set(v, "stderr", value_str(a, ans->said->err));
+		if (ans->said->cut)
 			value_set(v, "truncated", value_bool(a, true));
 	}
 	events_emit(r->c, "exec_result", v);
 }
 
-static void ask(void *arg, struct target *t, size_t index)
+static void print_group(struct cli *c, const struct text_group *g, const char *const *names,
+			size_t n)
 {
-	struct exec_run *r = arg;
-	struct answer *ans = &r->answers[index];
-	struct deadline d = deadline_in(r->o->timeout_ms ? r->o->timeout_ms : 300000);
-	bool bare = !t->host.local && !t->host.become.on;
-
-	ans->begun = true;
-	if ((bare ? ask_ssh : ask_host)(r, t, d, ans, &ans->err) < 0) {
-		ans->failed = true;
-		err_on(&ans->err, NULL, t->name);
-	}
-	emit_answer(r, t, ans);
-}
-
-static bool same_answer(const struct answer *x, const struct answer *y)
-{
-	return x->status == y->status && x->cut == y->cut && str_eq(x->out, y->out) &&
-	       str_eq(x->err_text, y->err_text);
-}
-
-static void print_group(struct exec_run *r, const struct targets *ts, size_t first, bool *shown)
-{
-	const struct answer *ans = &r->answers[first];
-	VEC(const char *) names = { 0 };
 	scoped(buf_fini) struct buf b = { 0 };
 
-	for (size_t i = first; i < ts->v.n; i++) {
-		const struct answer *other = &r->answers[i];
-
-		if (i != first && (shown[i] || other->failed || !other->begun || r->o->no_fold ||
-				   !same_answer(ans, other)))
-			continue;
-		shown[i] = true;
-		VEC_ADD(r->c->a, &names) = ts->v.v[i]->name;
-	}
 	buf_init(&b, SIZE_MAX);
-	buf_addf(&b, "%s== %s (%zu)", view_on(r->c->color_out, VIEW_BOLD),
-		 view_fold(r->c->a, names.v, names.n), names.n);
-	if (ans->status)
-		buf_addf(&b, " exit %d", ans->status);
-	if (ans->cut)
+	buf_addf(&b, "%s== %s (%zu)", view_on(c->color_out, VIEW_BOLD), view_fold(c->a, names, n),
+		 n);
+	if (g->status)
+		buf_addf(&b, " exit %d", g->status);
+	if (g->cut)
 		buf_addf(&b, " output cut at %zu MiB", EXEC_MAX_OUTPUT >> 20);
-	buf_addf(&b, "%s\n", view_off(r->c->color_out));
-	buf_addstr(&b, ans->out);
-	if (ans->out.n && ans->out.p[ans->out.n - 1] != '\n')
+	buf_addf(&b, "%s\n", view_off(c->color_out));
+	buf_addstr(&b, g->out);
+	if (g->out.n && g->out.p[g->out.n - 1] != '\n')
 		buf_addc(&b, '\n');
-	buf_addstr(&b, ans->err_text);
-	if (ans->err_text.n && ans->err_text.p[ans->err_text.n - 1] != '\n')
+	buf_addstr(&b, g->err);
+	if (g->err.n && g->err.p[g->err.n - 1] != '\n')
 		buf_addc(&b, '\n');
-	view_out(r->c, &b);
+	view_out(c, &b);
+}
+
+static void ask(void *arg, struct target *t, size_t index)
+{
+	scoped(arena_freep) struct arena *a = arena_new("answer");
+	struct exec_run *r = arg;
+	struct answer *ans = &r->answers[index];
+	struct reply reply;
+	struct err e = { 0 };
+	bool bare = !t->host.local && !t->host.become.on;
+
+	progress_node_start(r->c, t->name, "exec");
+	if ((bare ? ask_ssh : ask_host)(r, a, t, &reply, &e) < 0) {
+		err_on(&e, NULL, t->name);
+		ans->err = arena_obj(r->c->a, struct err);
+		*ans->err = e;
+	} else {
+		ans->said = text_groups_find(&r->groups, reply.status, reply.cut, reply.out,
+					     reply.err);
+	}
+	emit_answer(r, t, ans);
+	progress_node_end(r->c, t->name, "exec", !ans->said || ans->said->status != 0);
+	if (ans->said && r->o->no_fold && !r->c->g.json)
+		print_group(r->c, ans->said, &t->name, 1);
+}
+
+static void print_answers(struct exec_run *r, const struct targets *ts)
+{
+	for (size_t i = 0; i < ts->v.n; i++)
+		if (r->answers[i].said)
+			VEC_ADD(r->c->a, &r->answers[i].said->names) = ts->v.v[i]->name;
+	for (size_t i = 0; i < ts->v.n; i++) {
+		struct text_group *g = r->answers[i].said;
+
+		if (g && g->names.n)
+			print_group(r->c, g, g->names.v, g->names.n);
+		if (g)
+			g->names.n = 0;
+	}
 }
 
 static int report(struct exec_run *r, const struct targets *ts)
 {
-	bool *shown = arena_array(r->c->a, bool, ts->v.n + 1);
-	struct err_list errs = { 0 };
+	struct failures f;
 	size_t bad = 0;
 
+	failures_init(&f, r->c->a);
 	for (size_t i = 0; i < ts->v.n; i++) {
 		const struct answer *ans = &r->answers[i];
 
-		bad += ans->failed || !ans->begun || ans->status != 0;
-		if (ans->failed)
-			err_list_add(&errs, &ans->err);
-		else if (ans->begun && !shown[i] && !r->c->g.json)
-			print_group(r, ts, i, shown);
+		bad += !ans->said || ans->said->status != 0;
+		if (ans->err)
+			failures_add(&f, ts->v.v[i]->name, ts->v.v[i]->host.target.host, ans->err);
 	}
-	view_errors(r->c, &errs);
-	err_list_fini(&errs);
+	if (!r->o->no_fold && !r->c->g.json)
+		print_answers(r, ts);
+	events_nodes_result(r->c, ts->v.n, bad);
+	failures_show(r->c, &f);
 	if (bad && ts->v.n > 1)
 		view_notef(r->c, "%zu of %zu nodes failed\n", bad, ts->v.n);
 	return !bad ? EXIT_DONE : bad < ts->v.n ? EXIT_PARTIAL : EXIT_ERROR;
@@ -183,7 +198,7 @@ static const char *command_line(struct cli *c, const char *const *args, size_t n
 
 static int cmd_exec(struct cli *c, struct err *e)
 {
-	const struct exec_opts *o = c->opts;
+	struct exec_opts *o = c->opts;
 	struct targets ts = { 0 };
 	size_t n = c->args.v.n;
 
@@ -191,12 +206,22 @@ static int cmd_exec(struct cli *c, struct err *e)
 		err_set(e, ERR_USAGE, "exec needs a node set and a command");
 		return err_hint(e, "for example: muster exec @all -- uptime");
 	}
-	if (targets_find(c, &o->login, c->args.v.v[0], &ts, e) < 0 || events_open(c, e) < 0)
+	if (targets_find(c, &o->login, c->args.v.v[0], &ts, e) < 0)
 		return -1;
-	struct exec_run r = { c, o, command_line(c, c->args.v.v + 1, n - 1),
-			      arena_array(c->a, struct answer, ts.v.n + 1) };
+	if (!o->timeout_ms)
+		o->timeout_ms = EXEC_MS;
+	struct exec_run r = { .c = c, .o = o, .command = command_line(c, c->args.v.v + 1, n - 1) };
+	text_groups_init(&r.groups, c->a);
+	r.answers = arena_array(c->a, struct answer, ts.v.n + 1);
+	if (!o->no_fold) { /* what is printed meanwhile needs no progress beside it */
+		progress_begin(c);
+		progress_nodes(c, ts.v.n);
+	}
+	int rc = targets_each(c, &ts, o->parallel ? o->parallel : EXEC_PARALLEL, ask, &r, e);
 
-	if (targets_each(c, &ts, o->parallel, ask, &r, e) < 0 && e->kind != ERR_CANCELLED)
+	if (!o->no_fold)
+		progress_end(c);
+	if (rc < 0 && e->kind != ERR_CANCELLED)
 		return -1;
 	return report(&r, &ts);
 }
@@ -210,7 +235,8 @@ struct copy_run {
 	struct str content;
 	const char *mode;
 	bool down, many;
-	struct answer *answers;
+	struct err **errs; /* of each target; NULL: copied, or not begun */
+	bool *done;
 };
 
 static int copy_down(struct copy_run *r, struct target *t, struct host *h, struct err *e)
@@ -233,20 +259,21 @@ static int copy_down(struct copy_run *r, struct target *t, struct host *h, struc
 static void copy_one(void *arg, struct target *t, size_t index)
 {
 	struct copy_run *r = arg;
-	struct answer *ans = &r->answers[index];
 	struct host_file f = { .path = r->remote, .mode = r->mode };
+	struct err e = { 0 };
 	struct host *h;
+	int rc = host_open(&t->host, &h, &e);
 
-	ans->begun = true;
-	if (host_open(&t->host, &h, &ans->err) < 0) {
-		ans->failed = true;
-	} else {
-		ans->failed = (r->down ? copy_down(r, t, h, &ans->err)
-				       : host_put(h, r->content, &f, &ans->err)) < 0;
+	if (rc == 0) {
+		rc = r->down ? copy_down(r, t, h, &e) : host_put(h, r->content, &f, &e);
 		host_close(h);
 	}
-	if (ans->failed)
-		err_on(&ans->err, NULL, t->name);
+	r->done[index] = rc == 0;
+	if (rc == 0)
+		return;
+	err_on(&e, NULL, t->name);
+	r->errs[index] = arena_obj(r->c->a, struct err);
+	*r->errs[index] = e;
 }
 
 /* "NODESET:/path"; NULL if the argument names a local file. */
@@ -290,46 +317,47 @@ static int cmd_copy(struct cli *c, struct err *e)
 	const struct exec_opts *o = c->opts;
 	struct copy_run r = { .c = c, .o = o };
 	struct targets ts = { 0 };
-	struct err_list errs = { 0 };
+	struct failures f;
 	const char *nodes = NULL;
+	size_t good = 0;
 
 	if (session_arg_count(c, 2, 2, e) < 0 || copy_plan(c, &r, &nodes, e) < 0 ||
 	    targets_find(c, &o->login, nodes, &ts, e) < 0)
 		return -1;
 	r.many = r.down && ts.v.n > 1;
-	r.answers = arena_array(c->a, struct answer, ts.v.n + 1);
+	r.errs = arena_array(c->a, struct err *, ts.v.n + 1);
+	r.done = arena_array(c->a, bool, ts.v.n + 1);
 	if (r.many && fs_mkdirs(r.local, 0755, e) < 0)
 		return -1;
 	if (targets_each(c, &ts, o->parallel, copy_one, &r, e) < 0)
 		return -1;
+	failures_init(&f, c->a);
 	for (size_t i = 0; i < ts.v.n; i++) {
-		if (r.answers[i].failed)
-			err_list_add(&errs, &r.answers[i].err);
+		good += r.done[i];
+		if (r.errs[i])
+			failures_add(&f, ts.v.v[i]->name, ts.v.v[i]->host.target.host, r.errs[i]);
 	}
-	size_t bad = errs.n + errs.dropped;
-
-	view_errors(c, &errs);
-	err_list_fini(&errs);
-	view_notef(c, "%zu of %zu copied\n", ts.v.n - bad, ts.v.n);
-	return !bad ? EXIT_DONE : bad < ts.v.n ? EXIT_PARTIAL : EXIT_ERROR;
+	failures_show(c, &f);
+	view_notef(c, "%zu of %zu copied\n", good, ts.v.n);
+	return good == ts.v.n ? EXIT_DONE : good ? EXIT_PARTIAL : EXIT_ERROR;
 }
 
-#define COMMON_ROWS                                                                  \
+#define COMMON_ROWS(fanout)                                                          \
 	LOGIN_ROWS(exec_opts),                                                       \
 	{                                                                            \
 		"parallel", 'p', OPT_INT, offsetof(struct exec_opts, parallel), "N", \
-			"nodes at a time (default 64)", "forks,fanout"               \
+			"nodes at a time (default " fanout ")", "forks,fanout"       \
 	}
 
 static const struct opt exec_rows[] = {
-	COMMON_ROWS,
+	COMMON_ROWS("1024"),
 	{ "timeout", 't', OPT_MS, offsetof(struct exec_opts, timeout_ms), "DURATION",
 	  "of the command (default 5m)", NULL },
 	{ "no-fold", 0, OPT_FLAG, offsetof(struct exec_opts, no_fold), NULL,
-	  "print every node's output on its own", NULL },
+	  "print every node's output on its own, as it arrives", NULL },
 	OPT_END,
 };
-static const struct opt copy_rows[] = { COMMON_ROWS, OPT_END };
+static const struct opt copy_rows[] = { COMMON_ROWS("64"), OPT_END };
 
 const struct command command_exec = {
 	"exec",
@@ -338,7 +366,7 @@ const struct command command_exec = {
 	"One argument after -- is a line for the node's shell; several are the words of one command. Exits 4 when some nodes failed, 1 when all did.",
 	exec_rows,
 	sizeof(struct exec_opts),
-	NEEDS_LOOP | TAKES_NODES,
+	NEEDS_LOOP | TAKES_NODES | EVENTS,
 	cmd_exec,
 };
 const struct command command_copy = {

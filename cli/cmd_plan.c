@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan and drift: what would be done, and what was changed outside. Both only look; neither takes
  * the lease. */
+#include "cli/events.h"
 #include "cli/progress.h"
 #include "cli/strings.h"
 #include "cli/view.h"
@@ -38,6 +39,8 @@ static int make(struct cli *c, const struct plan_opts *o, enum plan_mode mode, s
 	int rc = plan_make(c->engine, c->a, mode, plan, e);
 
 	progress_end(c);
+	if (rc == 0 && events_wanted())
+		events_emit(c, "planned", plan_json(c->a, *plan));
 	return rc;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* recover and gc: what a crash left, in the journal and at the providers. */
+#include "cli/events.h"
 #include "cli/progress.h"
 #include "cli/strings.h"
 #include "cli/view.h"
@@ -66,8 +67,13 @@ static int cmd_recover(struct cli *c, struct err *e)
 	struct value *list = value_list(c->a);
 	size_t open = 0;
 
-	if (session_no_args(c, e) < 0 || session_engine(c, &eo, e) < 0 ||
-	    engine_recover(c->engine, c->a, &r, e) < 0)
+	if (session_no_args(c, e) < 0 || session_engine(c, &eo, e) < 0)
+		return -1;
+	progress_begin(c);
+	int rc = engine_recover(c->engine, c->a, &r, e);
+
+	progress_end(c);
+	if (rc < 0)
 		return -1;
 	for (size_t i = 0; i < r.v.n; i++) {
 		open += r.v.v[i]->open;
@@ -120,27 +126,30 @@ static void print_orphans(struct cli *c, const struct gc_report *r, bool acted)
 	view_out(c, &b);
 }
 
+static struct value *orphan_json(struct cli *c, const struct orphan *o)
+{
+	struct value *v = value_map(c->a);
+
+	value_set(v, "provider", value_cstr(c->a, o->provider));
+	value_set(v, "kind", value_cstr(c->a, o->kind));
+	value_set(v, "id", value_cstr(c->a, o->id));
+	value_set(v, "name", text_or_null(c, o->name));
+	value_set(v, "created", time_or_null(c, o->created_ms));
+	value_set(v, "quota", text_or_null(c, o->quota));
+	value_set(v, "scarcity", value_int(c->a, o->scarcity));
+	value_set(v, "owner", text_or_null(c, o->owner));
+	value_set(v, "deleted", value_bool(c->a, o->deleted));
+	if (o->err.kind != ERR_NONE)
+		value_set(v, "error", view_error_value(c->a, &o->err));
+	return v;
+}
+
 static void orphans_json(struct cli *c, const struct gc_report *r)
 {
 	struct value *list = value_list(c->a);
 
-	for (size_t i = 0; i < r->v.n; i++) {
-		const struct orphan *o = r->v.v[i];
-		struct value *v = value_map(c->a);
-
-		value_set(v, "provider", value_cstr(c->a, o->provider));
-		value_set(v, "kind", value_cstr(c->a, o->kind));
-		value_set(v, "id", value_cstr(c->a, o->id));
-		value_set(v, "name", text_or_null(c, o->name));
-		value_set(v, "created", time_or_null(c, o->created_ms));
-		value_set(v, "quota", text_or_null(c, o->quota));
-		value_set(v, "scarcity", value_int(c->a, o->scarcity));
-		value_set(v, "owner", text_or_null(c, o->owner));
-		value_set(v, "deleted", value_bool(c->a, o->deleted));
-		if (o->err.kind != ERR_NONE)
-			value_set(v, "error", view_error_value(c->a, &o->err));
-		value_add(c->a, list, v);
-	}
+	for (size_t i = 0; i < r->v.n; i++)
+		value_add(c->a, list, orphan_json(c, r->v.v[i]));
 	view_json(c, list);
 }
 
@@ -243,6 +252,8 @@ static int cmd_gc(struct cli *c, struct err *e)
 	if (acts &&
 	    (agree(c, o, count_ids(ids), e) < 0 || engine_gc(c->engine, c->a, ids, &r, e) < 0))
 		return -1;
+	for (size_t i = 0; i < r.v.n && events_wanted(); i++)
+		events_emit(c, "leftover", orphan_json(c, r.v.v[i]));
 	show_orphans(c, &r, acts);
 	tell_failures(c, &r);
 	return r.failed ? EXIT_ERROR : EXIT_DONE;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run: a playbook in Ansible's format on an inventory's hosts (-i) or on the spec's nodes. */
+#include "cli/events.h"
+#include "cli/progress.h"
 #include "cli/strings.h"
 #include "cli/targets.h"
 #include "cli/view.h"
@@ -228,6 +230,11 @@ static int run_open_host(struct play_run *r, struct target *t, struct host *conn
 	return playbook_run(r->book, r->c->a, &rh, &r->ro, &hr->result, &hr->err);
 }
 
+static bool is_bad(const struct host_run *hr)
+{
+	return !hr->begun || hr->failed || hr->result.failed > 0 || hr->result.unreachable;
+}
+
 static void run_one(void *arg, struct target *t, size_t index)
 {
 	struct play_run *r = arg;
@@ -235,6 +242,7 @@ static void run_one(void *arg, struct target *t, size_t index)
 	struct host *conn;
 
 	hr->begun = true;
+	progress_node_start(r->c, t->name, "run");
 	if (host_open(&t->host, &conn, &hr->err) < 0) {
 		hr->failed = hr->result.unreachable = true;
 	} else {
@@ -243,11 +251,7 @@ static void run_one(void *arg, struct target *t, size_t index)
 	}
 	if (hr->failed)
 		err_on(&hr->err, NULL, t->name);
-}
-
-static bool is_bad(const struct host_run *hr)
-{
-	return !hr->begun || hr->failed || hr->result.failed > 0 || hr->result.unreachable;
+	progress_node_end(r->c, t->name, "run", is_bad(hr));
 }
 
 static void recap(struct play_run *r)
@@ -317,6 +321,7 @@ static int report_all(struct play_run *r)
 			remember(r, hr->result.changes.v[k]);
 	}
 	emit_recap(r);
+	events_nodes_result(r->c, n, bad);
 	for (size_t i = 0; i < r->by_text.n && !r->c->g.json; i++)
 		print_report(r, r->by_text.e[i].val);
 	view_errors(r->c, &errs);
@@ -352,7 +357,7 @@ static int cmd_run(struct cli *c, struct err *e)
 
 	map_init(&r.by_text, c->a);
 	if (session_arg_count(c, 1, 1, e) < 0 || load_book(c, &r, e) < 0 ||
-	    targets_find(c, &o->login, NULL, &r.ts, e) < 0 || events_open(c, e) < 0)
+	    targets_find(c, &o->login, NULL, &r.ts, e) < 0)
 		return -1;
 	if (!r.ts.v.n)
 		return err_set(e, ERR_USAGE, "no host is left to run on");
@@ -368,7 +373,12 @@ static int cmd_run(struct cli *c, struct err *e)
 		.on_result = on_result,
 		.arg = &r,
 	};
-	if (targets_each(c, &r.ts, o->parallel, run_one, &r, e) < 0 && e->kind != ERR_CANCELLED)
+	progress_begin(c);
+	progress_nodes(c, r.ts.v.n);
+	int rc = targets_each(c, &r.ts, o->parallel, run_one, &r, e);
+
+	progress_end(c);
+	if (rc < 0 && e->kind != ERR_CANCELLED)
 		return -1;
 	return report_all(&r);
 }
@@ -395,6 +405,6 @@ const struct command command_run = {
 	"With -i: an Ansible inventory; without: the nodes of the spec. Every host runs at its own pace. Exits 4 when some hosts failed, 1 when all did.",
 	run_rows,
 	sizeof(struct run_cmd_opts),
-	NEEDS_LOOP,
+	NEEDS_LOOP | EVENTS,
 	cmd_run,
 };

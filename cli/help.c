@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 
+#include "cli/events.h"
 #include "cli/view.h"
 
 static void overview(struct buf *b)
@@ -208,7 +209,8 @@ static const struct docs_table {
 	{ "commands", manual_commands },     { "options", manual_options },
 	{ "exit-codes", manual_exit_codes }, { "spec", manual_spec },
 	{ "providers", manual_providers },   { "modules", manual_modules },
-	{ "module-args", module_manual },
+	{ "module-args", module_manual },    { "events", event_manual },
+	{ "events.md", event_markdown },
 };
 
 static int cmd_docs_table(struct cli *c, struct err *e)

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cli/events.h"
 #include "cli/help.h"
+#include "cli/out.h"
 #include "cli/session.h"
 #include "cli/view.h"
 
@@ -32,7 +34,7 @@ static int prepare(struct cli *c, struct err *e)
 {
 	unsigned f = c->cmd->flags;
 
-	if (session_paths(c, e) < 0)
+	if (session_paths(c, e) < 0 || events_open(c, e) < 0)
 		return -1;
 	if ((f & NEEDS_SPEC || (f & MAY_SPEC && fs_exists(c->spec_file))) && session_spec(c, e) < 0)
 		return -1;
@@ -54,7 +56,6 @@ static int run_command(struct cli *c, struct err *e)
 	return loop_run(run_in_task, &r, NULL, e) < 0 ? -1 : r.code;
 }
 
-/* The command's name is the first argument that is no global option. */
 #define COMMAND_LINE_MAX 2048
 
 /* For the history: what was asked for, in one spelling. */
@@ -76,6 +77,7 @@ static const char *command_line(const struct cli *c, const struct opt_said *said
 	return buf_dup(&clean, c->a);
 }
 
+/* The command's name is the first argument that is no global option. */
 static int parse(struct cli *c, int argc, const char *const *argv, struct err *e)
 {
 	const struct opt_set global = { global_opts, &c->g };
@@ -127,7 +129,11 @@ static bool wants_color(const struct cli *c, bool tty)
 
 static void log_to_stderr(void *arg unused_arg, enum log_level level unused_arg, const char *line)
 {
-	fprintf(stderr, "muster: %s\n", line);
+	scoped(buf_fini) struct buf b = { 0 };
+
+	buf_init(&b, BUF_MAX_DEFAULT);
+	buf_addf(&b, "muster: %s\n", line);
+	out_err(buf_str(&b));
 }
 
 static void look_around(struct cli *c)
@@ -170,14 +176,14 @@ static int run(struct cli *c, int argc, const char *const *argv)
 	if (c->g.help)
 		return help_command(c, c->cmd);
 	code = run_command(c, &e);
-	if (code >= 0 && view_lost(&e) < 0)
+	if (code >= 0 && out_lost(&e) < 0)
 		code = -1;
 	if (code < 0)
 		code = report(c, &e);
 	else if (c->signalled)
 		code = 128 + c->signalled;
 	view_diagnostics(c);
-	events_close(c);
+	events_close(c, code);
 	state_close(c->state);
 	return code;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "cli/events.h"
 #include "cli/progress.h"
 #include "cli/view.h"
 
@@ -247,7 +248,10 @@ int session_spec(struct cli *c, struct err *e)
 		err_set(e, ERR_SPEC, "there is no %s here", c->spec_file);
 		return err_hint(e, "name the spec with -f FILE, or start one with `muster init`");
 	}
-	secret_register(fs_is_dir(c->spec_file) ? c->spec_file : fs_dirname(c->a, c->spec_file));
+	if (!c->secret_dir)
+		c->secret_dir = fs_is_dir(c->spec_file) ? c->spec_file
+							: fs_dirname(c->a, c->spec_file);
+	secret_register(c->secret_dir);
 	if (spec_load(c->a, c->spec_file, &o, &c->spec, &errs) == 0 &&
 	    fleet_expand(c->a, c->spec, &c->fleet, &errs) == 0)
 		check_playbooks(c, &errs);
@@ -280,22 +284,60 @@ int session_state(struct cli *c, unsigned flags, struct err *e)
 
 /* ---- engine ---- */
 
-static void on_signal(void *arg, int signo)
+static const char *signal_name(int signo)
 {
-	struct cli *c = arg;
+	return signo == SIGINT	  ? "INT"
+	       : signo == SIGTERM ? "TERM"
+	       : signo == SIGHUP  ? "HUP"
+				  : "PIPE";
+}
 
-	if (!c->signalled) {
+static void tell_stop(struct cli *c, int signo, bool at_once)
+{
+	struct value *v = value_map(c->a);
+
+	value_set(v, "signal", value_cstr(c->a, signal_name(signo)));
+	value_set(v, "at_once", value_bool(c->a, at_once));
+	events_emit(c, "stopping", v);
+}
+
+void session_stop(struct cli *c, int signo)
+{
+	bool at_once = c->signalled;
+
+	if (c->fan) {
+		c->signalled = at_once ? c->signalled : signo;
+		group_cancel(c->fan);
+		view_notef(c, "stopping: what was begun on the nodes is not waited for\n");
+	} else if (!at_once) {
 		c->signalled = signo;
 		view_notef(
 			c,
-			"\nstopping: running steps finish, no new ones start; press ^C again to stop at once\n");
-		engine_stop(c->engine);
+			"stopping: running steps finish, no new ones start; press ^C again to stop at once\n");
 	} else {
 		view_notef(
 			c,
-			"\nstopping at once: what was begun is in the journal, the next run settles it\n");
-		engine_abort(c->engine);
+			"stopping at once: what was begun is in the journal, the next run settles it\n");
 	}
+	if (c->engine && at_once)
+		engine_abort(c->engine);
+	else if (c->engine)
+		engine_stop(c->engine);
+	tell_stop(c, signo, at_once);
+}
+
+static void on_signal(void *arg, int signo)
+{
+	session_stop(arg, signo);
+}
+
+void session_catch_signals(struct cli *c)
+{
+	loop_on_signal(SIGINT, on_signal, c);
+	loop_on_signal(SIGTERM, on_signal, c);
+	/* a terminal that closes; under nohup it stays ignored */
+	if (!c->keep_hangup)
+		loop_on_signal(SIGHUP, on_signal, c);
 }
 
 static struct ssh_target *ssh_defaults(struct cli *c)
@@ -329,11 +371,7 @@ int session_engine(struct cli *c, struct engine_opts *o, struct err *e)
 	o->arg = c;
 	if (engine_open(c->a, o, &c->engine, e) < 0)
 		return -1;
-	loop_on_signal(SIGINT, on_signal, c);
-	loop_on_signal(SIGTERM, on_signal, c);
-	/* a terminal that closes; under nohup it stays ignored */
-	if (!c->keep_hangup)
-		loop_on_signal(SIGHUP, on_signal, c);
+	session_catch_signals(c);
 	return 0;
 }
 

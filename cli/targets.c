@@ -270,42 +270,56 @@ int targets_find(struct cli *c, const struct login_opts *o, const char *expressi
 
 /* ---- all at once, not too many at once ---- */
 
+/* Open files beside the connections, and of each target while it logs in or is this machine. */
+enum { FILES_OWN = 64, FILES_A_TARGET = 4, FAN_DEFAULT = 64 };
+
 struct fan {
 	const struct targets *ts;
-	struct task_sem slots;
+	size_t next;
 	target_fn *fn;
 	void *arg;
 };
 
-struct fan_one {
-	struct fan *fan;
-	size_t index;
-};
-
-static void fan_task(void *arg)
+static void fan_worker(void *arg)
 {
-	struct fan_one *one = arg;
-	struct err e = { 0 };
+	struct fan *f = arg;
 
-	if (task_sem_take(&one->fan->slots, DEADLINE_NONE, &e) < 0)
-		return; /* cancelled: the target keeps its "not begun" mark */
-	one->fan->fn(one->fan->arg, one->fan->ts->v.v[one->index], one->index);
-	task_sem_give(&one->fan->slots);
+	while (f->next < f->ts->v.n && !task_is_cancelled()) {
+		size_t i = f->next++;
+
+		f->fn(f->arg, f->ts->v.v[i], i);
+	}
+}
+
+static size_t workers_for(struct cli *c, size_t n, int64_t parallel)
+{
+	size_t want = parallel > 0 ? (size_t)parallel : FAN_DEFAULT;
+
+	if (want > n)
+		want = n;
+	size_t files = proc_files_allow(FILES_OWN + FILES_A_TARGET * want);
+	size_t most = files > FILES_OWN + FILES_A_TARGET ? (files - FILES_OWN) / FILES_A_TARGET : 1;
+
+	if (want <= most)
+		return want;
+	view_notef(c, "only %zu nodes at a time: this machine allows %zu open files (ulimit -Hn)\n",
+		   most, files);
+	return most;
 }
 
 int targets_each(struct cli *c, const struct targets *ts, int64_t parallel, target_fn *fn,
 		 void *arg, struct err *e)
 {
-	struct fan fan = {
-		.ts = ts, .slots = { .free = parallel ? parallel : 64 }, .fn = fn, .arg = arg
-	};
-	struct fan_one *ones = arena_array(c->a, struct fan_one, ts->v.n + 1);
+	struct fan fan = { .ts = ts, .fn = fn, .arg = arg };
+	size_t workers = workers_for(c, ts->v.n, parallel);
 	struct group g;
 
 	group_init(&g);
-	for (size_t i = 0; i < ts->v.n; i++) {
-		ones[i] = (struct fan_one){ &fan, i };
-		task_spawn(&g, "target", fan_task, &ones[i]);
-	}
-	return group_wait(&g, e);
+	c->fan = &g;
+	session_catch_signals(c);
+	for (size_t i = 0; i < workers; i++)
+		task_spawn(&g, "targets", fan_worker, &fan);
+	int rc = group_wait(&g, e);
+	c->fan = NULL;
+	return rc;
 }

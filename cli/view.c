@@ -4,7 +4,14 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+#include "cli/events.h"
+#include "cli/out.h"
+#include "cli/width.h"
+
+#define FAULTS_SHOWN 100 /* kinds of error; as many as a list of errors holds */
 
 const char *view_on(bool color, enum view_color c)
 {
@@ -22,44 +29,14 @@ const char *view_off(bool color)
 	return color ? "\033[0m" : "";
 }
 
-static int lost;     /* errno of the first write to stdout that failed */
-static bool printed; /* something went to stdout */
-
-void view_write(int fd, struct str text)
+/* Marks that turn the direction of writing show a text as another than it is. */
+static bool turns(const char *p, size_t len)
 {
-	printed |= fd == STDOUT_FILENO;
-	while (text.n) {
-		ssize_t n = write(fd, text.p, text.n);
+	unsigned char last = (unsigned char)(len == 3 ? p[2] : 0);
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			if (fd == STDOUT_FILENO && !lost)
-				lost = n < 0 ? errno : EIO;
-			return;
-		}
-		text = str_sub(text, (size_t)n, SIZE_MAX);
-	}
-}
-
-int view_lost(struct err *e)
-{
-	if (!lost || lost == EPIPE)
-		return 0;
-	errno = lost;
-	err_sys(e, "writing the output");
-	return err_hint(e, "what was to be done is done; only the output is incomplete");
-}
-
-/* Everything that leaves the program passes here: nothing that is secret, nothing lost to a short
- * write. */
-static void write_scrubbed(int fd, struct str text)
-{
-	scoped(buf_fini) struct buf clean = { 0 };
-
-	buf_init(&clean, SIZE_MAX);
-	scrub(&clean, text);
-	view_write(fd, buf_str(&clean));
+	return len == 3 && (memcmp(p, "\xE2\x80", 2) == 0   ? last >= 0xAA && last <= 0xAE
+			    : memcmp(p, "\xE2\x81", 2) == 0 ? last >= 0xA6 && last <= 0xA9
+							    : false);
 }
 
 /* Length of the UTF-8 sequence at p, 0 when it is broken or a C1 control. Overlong forms and
@@ -84,7 +61,8 @@ void view_plain(struct buf *b, struct str text)
 		unsigned char ch = (unsigned char)text.p[i];
 		size_t len = ch < 0x80 ? 1 : sequence(text.p + i, text.n - i);
 
-		if (len == 0 || ch == 0x7F || (ch < 0x20 && ch != '\n' && ch != '\t'))
+		if (len == 0 || ch == 0x7F || (ch < 0x20 && ch != '\n' && ch != '\t') ||
+		    turns(text.p + i, len))
 			buf_addc(b, '?');
 		else
 			buf_addstr(b, str_sub(text, i, i + len));
@@ -92,9 +70,14 @@ void view_plain(struct buf *b, struct str text)
 	}
 }
 
+/* Everything that leaves the program is scrubbed: nothing that is secret. */
 void view_out(struct cli *c unused_arg, const struct buf *b)
 {
-	write_scrubbed(STDOUT_FILENO, buf_str(b));
+	scoped(buf_fini) struct buf clean = { 0 };
+
+	buf_init(&clean, SIZE_MAX);
+	scrub(&clean, buf_str(b));
+	out_write(STDOUT_FILENO, buf_str(&clean));
 }
 
 void view_outf(struct cli *c, const char *fmt, ...)
@@ -120,7 +103,7 @@ void view_notef(struct cli *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_addv(&b, fmt, ap);
 	va_end(ap);
-	write_scrubbed(STDERR_FILENO, buf_str(&b));
+	out_err(buf_str(&b));
 }
 
 void view_donef(struct cli *c, const char *fmt, ...)
@@ -189,22 +172,14 @@ static void source_excerpt(struct buf *b, struct str line, int *col)
 		buf_addc(b, (unsigned char)line.p[i] < 0x20 || line.p[i] == 0x7F ? ' ' : line.p[i]);
 }
 
-/* The columns that the bytes before the col-th take: none for a continuation byte, two for most of
- * the East Asian scripts and emoji (their first byte says so, near enough for a caret). */
+/* The columns that the bytes before the col-th take. */
 static size_t columns_before(struct str line, int col)
 {
 	scoped(buf_fini) struct buf plain = { 0 };
-	size_t shown = 0;
 
 	buf_init(&plain, BUF_MAX_DEFAULT);
 	view_plain(&plain, str_sub(line, 0, (size_t)(col > 1 ? col - 1 : 0)));
-	for (size_t i = 0; i < plain.n; i++) {
-		unsigned char ch = (unsigned char)plain.p[i];
-
-		if ((ch & 0xC0) != 0x80)
-			shown += (ch >= 0xE3 && ch <= 0xED) || ch == 0xF0 ? 2 : 1;
-	}
-	return shown;
+	return text_width(buf_str(&plain));
 }
 
 static void error_source(struct buf *b, const struct err *e, bool color)
@@ -236,7 +211,7 @@ static void error_row(struct buf *b, const char *label, const char *text)
 	buf_addc(b, '\n');
 }
 
-void view_error_text(struct buf *b, const struct err *e, bool color)
+static void error_text(struct buf *b, const struct err *e, const char *node, bool color)
 {
 	buf_addf(b, "%serror:%s ", view_on(color, VIEW_RED), view_off(color));
 	view_plain(b, str_of(e->msg));
@@ -246,9 +221,14 @@ void view_error_text(struct buf *b, const struct err *e, bool color)
 	else if (e->pos.file)
 		error_row(b, "spec", e->pos.file);
 	error_row(b, "resource", e->addr);
-	error_row(b, "node", e->node);
+	error_row(b, "node", node);
 	error_row(b, "request", e->request);
 	error_row(b, "hint", e->hint);
+}
+
+void view_error_text(struct buf *b, const struct err *e, bool color)
+{
+	error_text(b, e, e->node, color);
 }
 
 struct value *view_error_value(struct arena *a, const struct err *e)
@@ -288,7 +268,7 @@ void view_diagnostics(struct cli *c)
 	scoped(buf_fini) struct buf b = { 0 };
 	struct value *doc;
 
-	if (!c->g.json || !c->diagnostics || printed)
+	if (!c->g.json || !c->diagnostics || out_written())
 		return;
 	doc = value_map(c->a);
 	value_set(doc, "format_version", value_cstr(c->a, "1.0"));
@@ -299,49 +279,139 @@ void view_diagnostics(struct cli *c)
 	view_out(c, &b);
 }
 
-void view_error(struct cli *c, const struct err *e)
+/* node: of the error, or a set of them */
+static void show_error(struct cli *c, const struct err *e, const char *node)
 {
 	scoped(buf_fini) struct buf b = { 0 };
+	struct value *v = view_error_value(c->a, e);
 
 	buf_init(&b, BUF_MAX_DEFAULT);
-	view_error_text(&b, e, c->color_err);
-	write_scrubbed(STDERR_FILENO, buf_str(&b));
-	note_diagnostic(c, view_error_value(c->a, e));
+	error_text(&b, e, node, c->color_err);
+	out_err(buf_str(&b));
+	if (node[0])
+		value_set(v, "node", value_cstr(c->a, node));
+	note_diagnostic(c, v);
 }
 
-static bool same_fault(const struct err *x, const struct err *y)
+void view_error(struct cli *c, const struct err *e)
 {
-	return x->node[0] && y->node[0] && x->kind == y->kind && strcmp(x->msg, y->msg) == 0 &&
-	       strcmp(x->hint, y->hint) == 0;
+	show_error(c, e, e->node);
 }
 
-/* One message for all the nodes that fail in the same way; `shown` marks what has been told. */
-static void error_folded(struct cli *c, const struct err_list *l, size_t first, bool *shown)
+static bool is_word_char(char ch)
 {
-	struct err e = l->v[first];
-	VEC(const char *) nodes = { 0 };
+	return (ch >= '0' && ch <= '9') || (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
+	       ch == '-' || ch == '_';
+}
 
-	for (size_t i = first; i < l->n; i++) {
-		if (i != first && (shown[i] || !same_fault(&l->v[first], &l->v[i])))
-			continue;
-		shown[i] = true;
-		VEC_ADD(c->a, &nodes) = l->v[i].node;
+/* gpu-1 is no part of gpu-17. */
+static bool stands_here(const char *at, const char *msg, const char *name)
+{
+	size_t n = name ? strlen(name) : 0;
+
+	return n && strncmp(at, name, n) == 0 && !is_word_char(at[n]) &&
+	       (at == msg || !is_word_char(at[-1]));
+}
+
+void view_cause(struct buf *b, const char *msg, const char *node, const char *addr)
+{
+	for (const char *p = msg; *p; p++) {
+		const char *name = stands_here(p, msg, node)   ? node
+				   : stands_here(p, msg, addr) ? addr
+							       : NULL;
+
+		if (name) {
+			buf_adds(b, "NODE");
+			p += strlen(name) - 1;
+		} else {
+			buf_addc(b, *p);
+		}
 	}
-	if (nodes.n > 1) {
-		snprintf(e.node, sizeof e.node, "%s", view_fold(c->a, nodes.v, nodes.n));
-		e.addr[0] = '\0';
+}
+
+/* Errors that differ only in the node. */
+struct fault {
+	const struct err *first;
+	VEC(const char *) nodes;
+};
+
+static int by_nodes(const void *x, const void *y)
+{
+	const struct fault *const *a = x, *const *b = y;
+
+	return (*a)->nodes.n < (*b)->nodes.n ? 1 : (*a)->nodes.n > (*b)->nodes.n ? -1 : 0;
+}
+
+static void show_fault(struct cli *c, const struct fault *f)
+{
+	scoped(buf_fini) struct buf msg = { 0 };
+	struct err e = *f->first;
+
+	if (f->nodes.n < 2) {
+		view_error(c, &e);
+		return;
 	}
-	view_error(c, &e);
+	buf_init(&msg, BUF_MAX_DEFAULT);
+	view_cause(&msg, e.msg, e.node, e.addr);
+	snprintf(e.msg, sizeof e.msg, "%s", msg.p);
+	e.addr[0] = e.request[0] = '\0';
+	show_error(c, &e, view_fold(c->a, f->nodes.v, f->nodes.n));
+}
+
+/* Equal keys: shown once. What no node has is told in full, each. */
+static struct str fault_key(struct buf *b, const struct err *e, size_t i)
+{
+	buf_clear(b);
+	buf_addf(b, "%d ", (int)e->kind);
+	if (!e->node[0])
+		buf_addf(b, "%zu ", i);
+	view_cause(b, e->msg, e->node, e->addr);
+	buf_addf(b, "\n%s", e->hint);
+	return buf_str(b);
+}
+
+static void fold(struct cli *c, const struct err *const *v, size_t n, bool most_first)
+{
+	scoped(buf_fini) struct buf key = { 0 };
+	struct map by_cause;
+	VEC(struct fault *) faults = { 0 };
+
+	map_init(&by_cause, c->a);
+	buf_init(&key, BUF_MAX_DEFAULT);
+	for (size_t i = 0; i < n; i++) {
+		struct str k = fault_key(&key, v[i], i);
+		struct fault *f = map_get(&by_cause, k);
+
+		if (!f) {
+			f = arena_obj(c->a, struct fault);
+			f->first = v[i];
+			map_put(&by_cause, k, f);
+			VEC_ADD(c->a, &faults) = f;
+		}
+		VEC_ADD(c->a, &f->nodes) = v[i]->node;
+	}
+	if (most_first && faults.n)
+		qsort(faults.v, faults.n, sizeof faults.v[0], by_nodes);
+	for (size_t i = 0; i < faults.n && i < FAULTS_SHOWN; i++)
+		show_fault(c, faults.v[i]);
+	if (faults.n > FAULTS_SHOWN)
+		view_notef(c, "... and %zu errors of other kinds\n", faults.n - FAULTS_SHOWN);
+}
+
+void view_faults(struct cli *c, const struct err *const *v, size_t n)
+{
+	fold(c, v, n, true);
+	if (n > 1)
+		view_notef(c, "%zu errors\n", n);
 }
 
 void view_errors(struct cli *c, const struct err_list *l)
 {
-	bool *shown = arena_array(c->a, bool, l->n + 1);
+	const struct err **v = arena_array(c->a, const struct err *, l->n + 1);
 
-	for (size_t i = 0; i < l->n; i++) {
-		if (!shown[i])
-			error_folded(c, l, i, shown);
-	}
+	for (size_t i = 0; i < l->n; i++)
+		v[i] = &l->v[i];
+	fold(c, v, l->n, false);
 	if (l->n + l->dropped > 1)
 		view_notef(c, "%zu errors%s\n", l->n + l->dropped,
 			   l->dropped ? " (only the first are shown)" : "");

@@ -13,11 +13,8 @@ enum view_color { VIEW_PLAIN, VIEW_RED, VIEW_GREEN, VIEW_YELLOW, VIEW_BLUE, VIEW
 const char *view_on(bool color, enum view_color c);
 const char *view_off(bool color);
 
-/* All of the text, unscrubbed, to a descriptor. What stdout could not take is remembered. */
-void view_write(int fd, struct str text);
-/* 0, or -1 when a part of the output was lost. A reader that went away (`| head`) is no error. */
-must_check int view_lost(struct err *e);
-/* Foreign text, made harmless for a terminal: control characters and broken UTF-8 become '?'. */
+/* Foreign text, made harmless for a terminal: control characters, changes of the
+ * writing direction and broken UTF-8 become '?'. */
 void view_plain(struct buf *b, struct str text);
 
 void view_out(struct cli *c, const struct buf *b); /* text to stdout */
@@ -31,8 +28,12 @@ void view_json(struct cli *c, const struct value *doc); /* a document to stdout 
 
 /* what failed, then aligned lines: spec, resource, node, request, hint */
 void view_error(struct cli *c, const struct err *e);
-/* each, then how many; equal ones on many nodes fold */
+/* each, then how many; equal ones on many nodes fold, the most frequent first */
+void view_faults(struct cli *c, const struct err *const *v, size_t n);
+/* the same, in the order of the list */
 void view_errors(struct cli *c, const struct err_list *l);
+/* The message with the node's name and address as NODE: equal for nodes that fail alike. */
+void view_cause(struct buf *b, const char *msg, const char *node, const char *addr);
 void view_error_text(struct buf *b, const struct err *e, bool color);
 struct value *view_error_value(struct arena *a, const struct err *e);
 
@@ -47,14 +48,6 @@ void table_text(struct buf *b, const struct table *t);
 
 char *view_fold(struct arena *a, const char *const *names, size_t n); /* "gpu[001-016]" */
 char *view_ago(struct arena *a, int64_t wall_ms);		      /* "3m20s ago" */
-
-/* One JSON line: {"@timestamp", "type", ...fields of v}. To stdout with --json, to --json-into, and
- * to the run's file. */
-must_check int events_open(struct cli *c, struct err *e);
-/* .muster/runs/<id>.ndjson */
-must_check int events_open_run(struct cli *c, const char *run, struct err *e);
-void events_emit(struct cli *c, const char *type, const struct value *fields);
-void events_close(struct cli *c);
 
 /* cli/view_plan.c */
 struct plan_view {

@@ -17,9 +17,26 @@ struct configuration {
 	struct run_result total;
 };
 
+static struct value *task_data(struct arena *a, const struct task_result *r)
+{
+	struct value *v = value_map(a);
+
+	value_set(v, "task", value_cstr(a, r->task ? r->task : r->module));
+	value_set(v, "module", value_cstr(a, r->module));
+	value_set(v, "status",
+		  value_cstr(a, r->status == TASK_CHANGED	? "changed"
+				: r->status == TASK_UNREACHABLE ? "unreachable"
+				: r->ignored			? "failed (ignored)"
+								: "failed"));
+	if (r->msg)
+		value_set(v, "message", value_cstr(a, r->msg));
+	return v;
+}
+
 static void on_task(void *arg, const struct task_result *r)
 {
 	struct configuration *c = arg;
+	scoped(arena_freep) struct arena *a = arena_new("task event");
 	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, 4096);
@@ -33,8 +50,8 @@ static void on_task(void *arg, const struct task_result *r)
 		.type = "task",
 		.addr = c->old->addr,
 		.node = c->who.node->name,
-		.action = r->module,
 		.text = b.p,
+		.data = task_data(a, r),
 	};
 	context_emit(c->w->en, &ev);
 }

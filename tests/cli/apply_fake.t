@@ -81,7 +81,7 @@ run --json plan
 has "plan as JSON" "$out" '"format_version": "1.0"'
 run --json-into events.ndjson apply --yes
 has "text on the screen" "$out" "No changes."
-has "events in the file" "$(cat events.ndjson)" '"type":"apply_result"'
+has "events in the file" "$(cat events.ndjson)" '"type":"result"'
 
 spec 20 debian-13 large
 run apply --yes
@@ -100,6 +100,6 @@ has "nothing is left at the provider" "$out" "no leftovers"
 run destroy --yes
 has "nothing to destroy" "$out" "Nothing to destroy"
 run destroy --yes --json
-has "for machines too" "$out" '"type":"apply_result"'
+has "for machines too" "$out" '"type":"result"'
 hasnot "no text between JSON" "$out" "Nothing"
 finish

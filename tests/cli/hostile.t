@@ -42,14 +42,22 @@ json() { # json WHAT TEXT
 }
 cp muster.yaml good.yaml
 echo 'bogus: 1' >>muster.yaml
-for command in validate plan "apply --yes" drift "destroy --yes" status recover gc plam "plan --bogus"; do
+for command in validate plan drift status recover gc plam "plan --bogus"; do
 	# shellcheck disable=SC2086 # words
 	run --json $command
 	json "--json $command: a faulty spec is told in JSON" "$out"
 	has "and why" "$out" '"diagnostics"'
 done
+# Long commands tell it as an event of their stream.
+for command in "apply --yes" "destroy --yes"; do
+	# shellcheck disable=SC2086
+	run --json $command
+	json "--json $command: a faulty spec ends a stream of events" "$(printf '%s\n' "$out" | tail -n 1)"
+	has "and why" "$out" '"type":"diagnostic"'
+	has "and with what exit code" "$out" '"exit_code":1'
+done
 cp good.yaml muster.yaml
-for command in "state check" "state mv node.a[1] node.a[7]" "state rm node.a[7]" "state show nope" "plan --limit nope" "apply nope"; do
+for command in "state check" "state mv node.a[1] node.a[7]" "state rm node.a[7]" "state show nope" "plan --limit nope"; do
 	# shellcheck disable=SC2086
 	run --json $command
 	json "--json $command" "$out"
@@ -81,15 +89,6 @@ if command -v sqlite3 >/dev/null; then
 fi
 run plan --detailed-exitcode
 is "and that is all" 0 "$status"
-
-# The live region is erased line by line, so none of its lines may wrap.
-if command -v script >/dev/null; then
-	rm -rf .muster
-	script -qec "stty cols 20 rows 24; unset CI; TERM=xterm '$MUSTER' apply --yes" /dev/null </dev/null >pty.out 2>&1
-	widest=$(tr '\r' '\n' <pty.out | sed "s/$(printf '\033')\\[[0-9;]*[A-Za-z]//g" |
-		awk '/^\[[#.]+/ || / create$/ { if (length($0) > m) m = length($0) } END { print m + 0 }')
-	ok "a narrow terminal: the region's lines are cut" "$([ "$widest" -gt 0 ] && [ "$widest" -lt 20 ]; echo $?)"
-fi
 
 esc=$(printf '\033')
 cat >broken.yaml <<'YAML'

@@ -12,12 +12,12 @@ providers:
 pools:
   n: {provider: local, count: 8, image: debian-12, playbooks: [site.yml]}
 YAML
-field() { # field NAME: of the apply_result event
+field() { # field NAME: of the result event
 	printf '%s\n' "$out" | python3 -c '
 import json, sys
 for line in sys.stdin:
     d = json.loads(line)
-    if d["type"] == "apply_result":
+    if d["type"] == "result":
         print(d[sys.argv[1]])' "$1"
 }
 
