@@ -141,6 +141,11 @@ int err_req(struct err *e, const char *request_id)
 	return -1;
 }
 
+bool err_is_throttle(const struct err *e)
+{
+	return e->kind == ERR_BUSY && (e->code == 429 || e->code == 503);
+}
+
 bool err_is_retryable(const struct err *e)
 {
 	return e->kind == ERR_BUSY;
