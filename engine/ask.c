@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/ask.h"
 
+#include "engine/retry.h"
+
+#define LIST_BUDGET_MS 120000
+
 int ask_at(struct engine *en, const char *provider, const char *kind, struct served *out,
 	   struct err *e)
 {
@@ -21,6 +25,25 @@ int ask_list(const struct served *at, struct arena *a, struct resources_seen *ou
 	int rc = at->t->list(at->ep->p, a, out, e);
 	fault_point("call.list", "reply");
 	return rc;
+}
+
+int ask_list_again(struct engine *en, struct arena *a, const struct served *at,
+		   struct resources_seen *out, struct err *e)
+{
+	struct retry again = retry_within(LIST_BUDGET_MS);
+
+	again.stop = &en->stopping;
+	for (;;) {
+		struct err now = { 0 };
+		*out = (struct resources_seen){ 0 };
+		if (!ask_list(at, a, out, &now))
+			return 0;
+		bool passing = now.kind == ERR_BUSY || now.kind == ERR_TIMEOUT;
+		if (!passing || !retry_again(&again, &now)) {
+			*e = now;
+			return -1;
+		}
+	}
 }
 
 int ask_create(const struct served *at, struct arena *a, const struct resource_want *w,

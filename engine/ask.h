@@ -2,7 +2,7 @@
 /*
  * engine/ask.h - the one door through which the engine asks a provider: every call passes its fault
  * points here, so none can be forgotten (tools/lint-banned sees to it that nobody goes around).
- * Nothing is repeated here: see make.h.
+ * Nothing that has an effect is repeated here: see make.h.
  */
 #ifndef MUSTER_ENGINE_ASK_H
 #define MUSTER_ENGINE_ASK_H
@@ -21,6 +21,9 @@ must_check int ask_at(struct engine *en, const char *provider, const char *kind,
 /* As in provider.h. */
 must_check int ask_list(const struct served *at, struct arena *a, struct resources_seen *out,
 			struct err *e);
+/* Again while the provider is busy or its answer is lost: a list has no effect. */
+must_check int ask_list_again(struct engine *en, struct arena *a, const struct served *at,
+			      struct resources_seen *out, struct err *e);
 must_check int ask_create(const struct served *at, struct arena *a, const struct resource_want *w,
 			  struct resource_seen **out, struct err *e);
 must_check int ask_update(const struct served *at, struct arena *a, const char *id,

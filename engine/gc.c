@@ -4,16 +4,15 @@
  * repaired by hand. Only what was named is deleted, never what an unfinished step may own, each
  * deletion is journalled like any other, and none is believed before a list shows it.
  */
+#include "engine/absence.h"
 #include "engine/beat.h"
 #include "engine/fan.h"
 #include "engine/make.h"
 #include "engine/observe.h"
-#include "engine/retry.h"
 
 #include <stdlib.h>
 
-#define GC_WORKERS	    16
-#define READ_BACK_BUDGET_MS 60000
+#define GC_WORKERS 16
 
 /* One that is to go, and its intent. */
 struct doomed {
@@ -325,67 +324,25 @@ static int delete_pass(struct gc *g, bool machines, struct err *e)
 
 /* ---- believing ---- */
 
-static bool is_listed(const struct resources_seen *all, const char *id)
+static int read_back(struct gc *g, struct err *e)
 {
-	for (size_t i = 0; i < all->v.n; i++)
-		if (all->v.v[i]->id && strcmp(all->v.v[i]->id, id) == 0)
-			return true;
-	return false;
-}
-
-/* Those of one list. Returns how many the provider still shows. */
-static size_t compare_list(struct gc *g, const struct seen_list *l,
-			   const struct resources_seen *all)
-{
-	size_t left = 0;
+	struct absentees gone = { 0 };
 
 	for (size_t i = 0; i < g->doomed.n; i++) {
 		struct doomed *d = g->doomed.v[i];
-		if (d->at.t != l->type || d->at.ep != l->ep || !d->begun ||
-		    d->o->err.kind != ERR_NONE)
-			continue;
-		d->o->deleted = !is_listed(all, d->o->id);
-		left += !d->o->deleted;
+		if (d->begun && d->o->err.kind == ERR_NONE)
+			absence_add(g->w.a, &gone, &d->at, d->o->id, d->o);
 	}
-	return left;
-}
-
-static bool concerns(const struct gc *g, const struct seen_list *l)
-{
-	for (size_t i = 0; i < g->doomed.n; i++)
-		if (g->doomed.v[i]->at.t == l->type && g->doomed.v[i]->at.ep == l->ep &&
-		    g->doomed.v[i]->begun)
-			return true;
-	return false;
-}
-
-/* A provider that said yes may go on deleting for a while. */
-static int read_back(struct gc *g, struct seen_list *l, struct err *e)
-{
-	struct retry again = retry_within(READ_BACK_BUDGET_MS);
-
-	for (;;) {
-		struct served at = { l->ep, l->type };
-		struct resources_seen all;
-		struct err late = { 0 };
-		if (make_list(g->w.en, g->w.a, &at, &all, e))
-			return -1;
-		if (!compare_list(g, l, &all) || !retry_again(&again, &late))
-			return 0;
-	}
-}
-
-static int read_all_back(struct gc *g, struct err *e)
-{
-	for (size_t i = 0; i < g->obs.lists.n; i++) {
-		struct err why = { 0 };
-		if (!concerns(g, g->obs.lists.v[i]) || !read_back(g, g->obs.lists.v[i], &why))
-			continue;
-		if (why.kind == ERR_CANCELLED) {
-			*e = why;
-			return -1;
-		}
-		log_warn("gc: reading back: %s", why.msg);
+	if (absence_check(g->w.en, &gone, e))
+		return -1;
+	for (size_t i = 0; i < gone.v.n; i++) {
+		const struct absentee *x = gone.v.v[i];
+		struct orphan *o = x->item;
+		o->deleted = x->asked && !x->present;
+		if (!o->deleted)
+			err_set(&o->err, ERR_REMOTE,
+				x->asked ? "the provider took the deletion and still lists it"
+					 : "the provider took the deletion and can't be asked");
 	}
 	return 0;
 }
@@ -410,9 +367,6 @@ static int settle_one(struct gc *g, struct doomed *d, struct err *e)
 		g->out->deleted++;
 		return settle_deleted(g, d, e);
 	}
-	if (d->o->err.kind == ERR_NONE)
-		err_set(&d->o->err, ERR_REMOTE,
-			"the provider took the deletion and still lists it");
 	g->out->failed++;
 	if (!d->begun || d->o->err.kind == ERR_CANCELLED)
 		return 0;
@@ -430,7 +384,7 @@ static int delete_all(struct gc *g, struct err *e)
 	if (!rc)
 		rc = delete_pass(g, false, e);
 	if (!rc)
-		rc = read_all_back(g, e);
+		rc = read_back(g, e);
 	for (size_t i = 0; !rc && i < g->doomed.n; i++)
 		rc = settle_one(g, g->doomed.v[i], e);
 	return rc;

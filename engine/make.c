@@ -13,7 +13,6 @@
 #define CREATE_BUDGET_MS 1800000
 #define DELETE_BUDGET_MS 900000
 #define FIND_BUDGET_MS	 60000
-#define LIST_BUDGET_MS	 120000
 
 static void tell_retry(struct engine *en, const char *addr, const struct err *why)
 {
@@ -66,21 +65,6 @@ int make_find(struct engine *en, struct arena *a, const struct journal_row *row,
 	if (ask_at(en, row->provider, row->kind, &at, e))
 		return -1;
 	return find_token(en, a, &at, row->token, out, e);
-}
-
-int make_list(struct engine *en, struct arena *a, const struct served *at,
-	      struct resources_seen *out, struct err *e)
-{
-	struct retry again = retry_within(LIST_BUDGET_MS);
-
-	for (;;) {
-		struct err now = { 0 };
-		*out = (struct resources_seen){ 0 };
-		if (!ask_list(at, a, out, &now))
-			return 0;
-		if (!try_again(en, NULL, &again, &now, e))
-			return -1;
-	}
 }
 
 int make_gone(struct engine *en, const struct served *at, const char *id, struct err *e)
@@ -508,6 +492,8 @@ int make_delete(struct work *w, struct arena *a, const struct change *ch, struct
 	if (work_settle_gone(w, &row, e) || work_event(w, ch->addr, "deleted", NULL, e))
 		return -1;
 	map_put(&w->en->seen, str_of(ch->addr), NULL);
+	if (old->id)
+		absence_add(w->a, &w->deleted, &at, old->id, (void *)old);
 	w->result->destroyed++;
 	return 0;
 }
@@ -520,6 +506,58 @@ int64_t make_may_appear_ms(const struct served *at, const struct journal_row *ro
 
 	/* a clock that was put back must not make it wait for ever, nor for less than it should */
 	return left < 0 ? 0 : left > ask_settle_ms(at) ? ask_settle_ms(at) : left;
+}
+
+/* It is not gone: the record has it again, as something to be deleted, without what it stood on if
+ * that is gone. Where a replacement has its address by now, gc finds it. */
+static int put_back(struct work *w, const struct state_resource *old, struct err *e)
+{
+	struct state_resource *r = arena_obj(w->a, struct state_resource);
+
+	if (work_recorded(w, old->addr))
+		return 0;
+	*r = *old;
+	r->status = RES_DELETING;
+	memset(&r->deps, 0, sizeof r->deps);
+	for (size_t i = 0; i < old->deps.n; i++)
+		if (work_recorded(w, old->deps.v[i]))
+			VEC_ADD(w->a, &r->deps) = old->deps.v[i];
+	map_put(&w->recorded, str_of(r->addr), r);
+	return state_resource_put(w->commit.state, r, e);
+}
+
+static int deny_deletion(struct work *w, const struct state_resource *old, struct err *e)
+{
+	struct node_failure *f = arena_obj(w->a, struct node_failure);
+	struct engine_event ev = { .type = "step_failed", .addr = old->addr, .action = "delete" };
+
+	*f = (struct node_failure){ .addr = old->addr, .action = "delete" };
+	err_set(&f->err, ERR_REMOTE, "the provider took the deletion and still lists %s", old->id);
+	if (work_recorded(w, old->addr))
+		err_hint(&f->err, "`muster gc` shows it, and can delete it");
+	err_on(&f->err, old->addr, NULL);
+	VEC_ADD(w->a, &w->result->failures) = f;
+	w->result->failed++;
+	w->result->done -= w->result->done > 0;
+	w->result->destroyed -= w->result->destroyed > 0;
+	ev.err = &f->err;
+	ev.text = f->err.msg;
+	context_emit(w->en, &ev);
+	return put_back(w, old, e) || work_event(w, old->addr, "delete failed", &f->err, e) ? -1
+											    : 0;
+}
+
+int make_read_back(struct work *w, struct err *e)
+{
+	if (absence_check(w->en, &w->deleted, e))
+		return -1;
+	for (size_t i = 0; i < w->deleted.v.n; i++) {
+		const struct absentee *x = w->deleted.v.v[i];
+		const struct state_resource *old = x->item;
+		if (x->present && deny_deletion(w, old, e))
+			return -1;
+	}
+	return 0;
 }
 
 /* A create that was never recorded and is not wanted any more. What shows up after all is deleted. */

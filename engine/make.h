@@ -16,6 +16,9 @@ must_check int make_create(struct work *w, struct arena *a, const struct change 
 must_check int make_update(struct work *w, struct arena *a, const struct change *c, struct err *e);
 must_check int make_delete(struct work *w, struct arena *a, const struct change *c, struct err *e);
 must_check int make_forget(struct work *w, struct arena *a, const struct change *c, struct err *e);
+/* What the run has deleted is no more in any list; else its record comes back, and the run has
+ * failed steps. */
+must_check int make_read_back(struct work *w, struct err *e);
 /* Until it is gone, within the type's time; an absent object is success. Also for recover and gc. */
 must_check int make_gone(struct engine *en, const struct served *at, const char *id, struct err *e);
 /* How much longer what the row asked for may appear; 0: what is not there by now never will. It
@@ -29,8 +32,5 @@ bool make_is_as_asked(const struct value *want, const struct value *was,
 /* find, asked again while the provider is busy. */
 must_check int make_find(struct engine *en, struct arena *a, const struct journal_row *row,
 			 struct resource_seen **out, struct err *e);
-/* The list, asked again while the provider is busy: it has no effect. */
-must_check int make_list(struct engine *en, struct arena *a, const struct served *at,
-			 struct resources_seen *out, struct err *e);
 
 #endif

@@ -223,7 +223,7 @@ static int is_there(struct settling *s, const struct journal_row *row, const cha
 	}
 	if (!at.t->list || !id)
 		return 0;
-	if (make_list(s->w.en, s->w.a, &at, &all, e))
+	if (ask_list_again(s->w.en, s->w.a, &at, &all, e))
 		return -1;
 	for (size_t i = 0; i < all.v.n; i++)
 		*there |= all.v.v[i]->id && strcmp(all.v.v[i]->id, id) == 0;

@@ -9,6 +9,7 @@
 #ifndef MUSTER_ENGINE_WORK_H
 #define MUSTER_ENGINE_WORK_H
 
+#include "engine/absence.h"
 #include "engine/commit.h"
 #include "engine/context.h"
 
@@ -33,7 +34,8 @@ struct work {
 	struct arena *a; /* of the run */
 	struct committer commit;
 	struct want want;
-	struct map recorded; /* addr -> struct state_resource *, NULL once it is gone */
+	struct map recorded;	  /* addr -> struct state_resource *, NULL once it is gone */
+	struct absentees deleted; /* by this run; items: struct state_resource, as it was */
 	struct map open; /* addr -> struct open_create *, the last one: left open by earlier runs */
 	struct map running; /* addr -> struct step_note *: the step that is on it, or NULL */
 	const char *admin_key;

@@ -57,6 +57,7 @@ struct resource_type {
 			      "no" of find is final at once */
 	int64_t (*settle)(const struct provider *p); /* the same, where options say it; NULL:
 							settle_ms */
+	int64_t linger_ms; /* how long lists may show what destroy has said is gone; 0: not at all */
 	/* All objects of this kind that bear the cluster's mark. One bulk read. NULL: the provider
 	 * can't tell; what is recorded is taken as seen (machines that exist). */
 	int (*list)(struct provider *p, struct arena *a, struct resources_seen *out, struct err *e);

@@ -26,7 +26,7 @@ struct fake_fault {
 	int64_t nth;   /* 0: every one */
 	int64_t times; /* from the nth on */
 	struct str error;
-	bool lost, late, twice, vanish;
+	bool lost, late, twice, vanish, ignored;
 	int64_t delay;
 };
 
@@ -108,11 +108,12 @@ struct fake_fate {
 	char request[32];
 	enum fake_call call;
 	int64_t delay_ms;
-	bool fails;  /* before any effect */
-	bool lost;   /* has its effect, and the caller gets ERR_TIMEOUT */
-	bool late;   /* has its effect, and fails then */
-	bool twice;  /* the request arrives twice */
-	bool vanish; /* what it made or changed is gone afterwards */
+	bool fails;   /* before any effect */
+	bool lost;    /* has its effect, and the caller gets ERR_TIMEOUT */
+	bool late;    /* has its effect, and fails then */
+	bool ignored; /* is answered, and has no effect */
+	bool twice;   /* the request arrives twice */
+	bool vanish;  /* what it made or changed is gone afterwards */
 	enum err_kind kind;
 };
 /* Counts the call, applies throttling (then it fails with ERR_BUSY), and decides. name NULL: none.

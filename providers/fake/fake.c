@@ -18,6 +18,8 @@ static const struct field fault_fields[] = {
 	      "`error` comes after the effect, not instead of it"),
 	FIELD(fake_fault, lost, F_BOOL, 0, "false", NULL,
 	      "has its effect, but the answer never arrives"),
+	FIELD(fake_fault, ignored, F_BOOL, 0, "false", NULL,
+	      "destroy: is answered as done, but nothing is"),
 	FIELD(fake_fault, twice, F_BOOL, 0, "false", NULL, "the request arrives twice"),
 	FIELD(fake_fault, vanish, F_BOOL, 0, "false", NULL,
 	      "the object is gone once the call has been answered"),

@@ -65,6 +65,7 @@ static int apply_row(struct provider *p, const struct fake_fault *f, size_t inde
 		return 0;
 	out->delay_ms += f->delay;
 	out->twice |= f->twice;
+	out->ignored |= f->ignored;
 	out->vanish |= f->vanish;
 	if (f->lost)
 		out->lost = true;

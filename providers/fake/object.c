@@ -156,7 +156,7 @@ int fake_destroy(struct provider *p, const struct fake_kind *k, const char *id, 
 	int rc = fake_by_id(p, a, k->kind, id, &s, e);
 	if (!rc)
 		rc = enter(p, FAKE_DESTROY, s ? s->name : NULL, &f, e);
-	if (!rc)
+	if (!rc && !f.ignored)
 		rc = fake_drop(p, k->kind, id, e); /* one statement is a transaction of its own */
 	if (!rc)
 		rc = leave(&f, id, e);

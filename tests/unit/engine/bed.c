@@ -7,15 +7,20 @@
 
 const char *bed_now;
 
+void bed_make_in(struct bed *b, const char *parent)
+{
+	*b = (struct bed){ 0 };
+	assert_true((size_t)snprintf(b->dir, sizeof b->dir, "%s/bed-XXXXXX", parent) <
+		    sizeof b->dir);
+	assert_non_null(mkdtemp(b->dir));
+	b->opts.parallel = 8;
+}
+
 void bed_make(struct bed *b)
 {
 	const char *tmp = getenv("TEST_TMP");
 
-	*b = (struct bed){ 0 };
-	assert_true((size_t)snprintf(b->dir, sizeof b->dir, "%s/bed-XXXXXX", tmp ? tmp : "/tmp") <
-		    sizeof b->dir);
-	assert_non_null(mkdtemp(b->dir));
-	b->opts.parallel = 8;
+	bed_make_in(b, tmp ? tmp : "/tmp");
 }
 
 void bed_gone(struct bed *b)

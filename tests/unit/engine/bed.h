@@ -38,6 +38,7 @@ struct bed {
 };
 
 void bed_make(struct bed *b);
+void bed_make_in(struct bed *b, const char *parent);
 void bed_gone(struct bed *b);
 /* Writes the spec: options of the provider (may be ""), and pools. */
 void bed_spec(struct bed *b, const char *provider_options, const char *pools);

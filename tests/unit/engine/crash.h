@@ -10,14 +10,14 @@
 
 struct crash {
 	const char *name;
-	const char *options;		  /* of the provider; NULL: none */
-	const char *before;		  /* pools that are there; NULL: nothing is */
-	const char *after;		  /* pools of the spec when the act begins */
-	void (*prepare)(struct bed *b);	  /* between the two, not in a task; may be NULL */
-	void (*act)(struct bed *b);	  /* what is killed, and done again */
-	void (*again)(struct bed *b);	  /* NULL: act */
-	void (*finish)(struct bed *b);	  /* after it, to compare; NULL: nothing */
-	void (*unsettled)(struct bed *b); /* what must hold right after the kill; may be NULL */
+	const char *options;		/* of the provider; NULL: none */
+	const char *before;		/* pools that are there; NULL: nothing is */
+	const char *after;		/* pools of the spec when the act begins */
+	void (*prepare)(struct bed *b); /* between the two, not in a task; may be NULL */
+	void (*act)(struct bed *b);	/* what is killed, and done again */
+	void (*again)(struct bed *b);	/* NULL: act */
+	void (*finish)(struct bed *b);	/* after it, to compare; NULL: nothing */
+	int64_t settle_ms;		/* of the provider */
 };
 
 /* Things to do in a bed. */

@@ -103,6 +103,7 @@ static const struct crash doubled = {
 static const struct crash slow = {
 	.name = "create, shown late",
 	.options = "settle_ms: 60",
+	.settle_ms = 60,
 	.before = WEB(1, "debian-12", "small"),
 	.after = WEB(2, "debian-12", "large") GPU(2),
 	.act = crash_apply,
