@@ -11,6 +11,7 @@ static struct engine_provider *provider_new(struct engine *en, const char *name)
 	struct engine_provider *p = arena_obj(en->a, struct engine_provider);
 
 	p->name = name;
+	p->en = en;
 	map_put(&en->providers, str_of(name), p);
 	return p;
 }
@@ -156,6 +157,19 @@ const struct provider_type *context_provider_type(struct engine *en, const char 
 	return find_provider(en, name, &p, &ignored) ? NULL : p->type;
 }
 
+/* Counted apart by most clouds: each region's API, and there reading and writing. */
+static void make_limits(struct engine *en, struct engine_provider *p)
+{
+	static const char *const kinds[] = { [ASK_READ] = "reads", [ASK_WRITE] = "writes" };
+	struct str region = value_get_str(p->spec->options, "region", "");
+	const char *name = region.n ? arena_printf(en->a, "%s." STR_FMT, p->name, STR_ARG(region))
+				    : p->name;
+
+	limit_init(&p->all, name, p->spec->rate);
+	for (int i = 0; i < ASK_KINDS; i++)
+		limit_init(&p->limits[i], arena_printf(en->a, "%s (%s)", name, kinds[i]), 0);
+}
+
 int context_provider(struct engine *en, const char *name, struct engine_provider **out,
 		     struct err *e)
 {
@@ -172,6 +186,7 @@ int context_provider(struct engine *en, const char *name, struct engine_provider
 	};
 	if (p->type->open(en->a, &o, &p->p, e))
 		return err_wrap(e, "provider \"%s\"", name);
+	make_limits(en, p);
 	return 0;
 }
 

@@ -9,11 +9,17 @@
 #include "engine/engine.h"
 #include "engine/want.h"
 
+/* Clouds count them apart. */
+enum ask_kind { ASK_READ, ASK_WRITE, ASK_KINDS };
+
 struct engine_provider {
 	const char *name;
 	const struct spec_provider *spec; /* of the spec, or as it was recorded */
 	const struct provider_type *type;
 	struct provider *p; /* NULL until it is used */
+	struct engine *en;
+	struct limit all;		 /* its ceiling, as the spec says */
+	struct limit limits[ASK_KINDS]; /* what it takes, as it turns out */
 };
 
 struct committer;

@@ -14,28 +14,6 @@
 #define DELETE_BUDGET_MS 900000
 #define FIND_BUDGET_MS	 60000
 
-static void tell_retry(struct engine *en, const char *addr, const struct err *why)
-{
-	struct engine_event ev = { .type = "retry", .addr = addr, .text = why->msg, .err = why };
-
-	context_emit(en, &ev);
-}
-
-/* After a failure that may pass: waits and says true, or fills *e for the last one. */
-static bool try_again(struct engine *en, const char *addr, struct retry *again, struct err *now,
-		      struct err *e)
-{
-	bool passing = now->kind == ERR_BUSY || now->kind == ERR_TIMEOUT;
-
-	again->stop = &en->stopping;
-	if (passing && retry_again(again, now)) {
-		tell_retry(en, addr, now);
-		return true;
-	}
-	*e = *now;
-	return false;
-}
-
 static int64_t budget(int64_t type_ms, int64_t fallback)
 {
 	return type_ms > 0 ? type_ms : fallback;
@@ -52,7 +30,7 @@ static int find_token(struct engine *en, struct arena *a, const struct served *a
 		struct err now = { 0 };
 		if (!ask_find(at, a, token, out, &now))
 			return 0;
-		if (!try_again(en, NULL, &again, &now, e))
+		if (!ask_again(en, NULL, &again, &now, e))
 			return -1;
 	}
 }
@@ -76,7 +54,7 @@ int make_gone(struct engine *en, const struct served *at, const char *id, struct
 		if (!ask_destroy(at, id, &now) || now.kind == ERR_NOT_FOUND)
 			return 0;
 		/* Deleting twice is deleting once, so a lost reply is simply asked again. */
-		if (!try_again(en, NULL, &again, &now, e))
+		if (!ask_again(en, NULL, &again, &now, e))
 			return -1;
 	}
 }
@@ -127,7 +105,7 @@ static int send_create(struct creation *c, struct err *e)
 			if (c->seen)
 				return 0;
 		}
-		if (!try_again(c->w->en, c->item->addr, &again, &now, e))
+		if (!ask_again(c->w->en, c->item->addr, &again, &now, e))
 			return -1;
 	}
 }
@@ -354,7 +332,7 @@ static int send_update(struct creation *c, const char *id, struct err *e)
 		if (!ask_update(&c->at, c->a, id, &c->want, &c->seen, &now))
 			return 0;
 		/* An update says what shall be, so it may be repeated whatever became of it. */
-		if (!try_again(c->w->en, c->item->addr, &again, &now, e))
+		if (!ask_again(c->w->en, c->item->addr, &again, &now, e))
 			return -1;
 	}
 }

@@ -84,16 +84,10 @@ static void list_one(void *arg, size_t i)
 			note_young(l, &at, began_ms);
 			return;
 		}
-		l->err = now;
-		if ((now.kind != ERR_BUSY && now.kind != ERR_TIMEOUT) ||
-		    !retry_again(&again, &l->err)) {
+		if (!ask_again(r->en, NULL, &again, &now, &l->err)) {
 			l->failed = true;
 			return;
 		}
-		struct engine_event ev = { .type = "retry",
-					   .text = "the list was refused for now",
-					   .err = &now };
-		context_emit(r->en, &ev);
 	}
 }
 

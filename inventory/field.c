@@ -87,6 +87,7 @@ static const char *wanted(const struct field *row, struct arena *a)
 	case F_BYTES: return "a size such as 100 GiB";
 	case F_DURATION: return "a duration such as 30m";
 	case F_COUNT: return "a number such as 3 or a percentage such as 10%";
+	case F_RATE: return "a rate such as 20/s";
 	case F_CIDR: return "a network such as 10.20.0.0/16";
 	case F_PATH: return "a path";
 	case F_STRS: return "text or a list of texts";
@@ -305,6 +306,8 @@ static void decode_quantity(struct decoder *d, const struct member *m)
 		rc = quantity_bytes(s, m->to, &e);
 	else if (m->row->type == F_DURATION)
 		rc = quantity_duration(s, m->to, &e);
+	else if (m->row->type == F_RATE)
+		rc = quantity_rate(s, m->to, &e);
 	else
 		rc = quantity_count(s, m->to, &e);
 	if (rc < 0)
@@ -454,7 +457,8 @@ static void decode_member(struct decoder *d, const struct member *m)
 	case F_ENUM: decode_enum(d, m); break;
 	case F_BYTES:
 	case F_DURATION:
-	case F_COUNT: decode_quantity(d, m); break;
+	case F_COUNT:
+	case F_RATE: decode_quantity(d, m); break;
 	case F_CIDR: decode_cidr(d, m); break;
 	case F_PATH: decode_path(d, m); break;
 	case F_STRS: decode_strs(d, m); break;

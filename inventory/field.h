@@ -21,6 +21,7 @@ enum field_type {
 	F_BYTES,    /* int64_t bytes, written "1000 GiB" */
 	F_DURATION, /* int64_t ms, written "30m", "1h30m", "500ms" */
 	F_COUNT,    /* struct count: "3" or "10%" */
+	F_RATE,	    /* int64_t thousandths a second, written "20/s", "90/m" */
 	F_CIDR,	    /* struct str, checked */
 	F_PATH,	    /* struct str; ~ expanded, relative to the file it is written in */
 	F_STRS,	    /* struct str_list; one string is accepted as a list of one */
@@ -114,6 +115,7 @@ struct pos field_pos(const struct field *rows, const void *obj, const char *name
 must_check int quantity_bytes(struct str s, int64_t *out, struct err *e);
 must_check int quantity_duration(struct str s, int64_t *out_ms, struct err *e);
 must_check int quantity_count(struct str s, struct count *out, struct err *e);
+must_check int quantity_rate(struct str s, int64_t *out, struct err *e); /* thousandths a second */
 int64_t count_of(struct count c,
 		 int64_t total); /* a percentage rounds down but is at least 1 if not 0 */
 

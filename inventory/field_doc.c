@@ -115,6 +115,7 @@ static struct value *row_schema(struct arena *a, const struct field *row)
 	case F_FLOAT: return or_expression(a, typed(a, "number"));
 	case F_ENUM: return enum_schema(a, row);
 	case F_BYTES:
+	case F_RATE:
 	case F_DURATION: return typed(a, "string");
 	case F_COUNT:
 		s = value_map(a);
@@ -201,6 +202,7 @@ static const char *type_words(const struct field *row)
 	case F_BYTES: return "size, such as 100 GiB";
 	case F_DURATION: return "duration, such as 1h30m";
 	case F_COUNT: return "number or percentage";
+	case F_RATE: return "rate, such as 20/s";
 	case F_CIDR: return "network, such as 10.20.0.0/16";
 	case F_PATH: return "path";
 	case F_STRS: return "text or list of texts";

@@ -164,6 +164,34 @@ int quantity_count(struct str s, struct count *out, struct err *e)
 	return 0;
 }
 
+/* In milliseconds: the units of time that a rate may be told by. */
+int quantity_rate(struct str s, int64_t *out, struct err *e)
+{
+	struct str rest = str_trim(s);
+	struct str number = take_number(&rest);
+	const struct unit *u = NULL;
+	int64_t n;
+
+	rest = str_trim(rest);
+	if (number.n && rest.n && rest.p[0] == '/') {
+		rest = str_trim(str_sub(rest, 1, SIZE_MAX));
+		u = take_time_unit(&rest);
+	}
+	if (!u || rest.n) {
+		err_set(e, ERR_SPEC, "\"" STR_FMT "\" is not a rate", STR_ARG(s));
+		return err_hint(e, "write how many a second, minute or hour: 20/s, 90/m, 500/h");
+	}
+	if (scaled(number, 1000000, s, &n, e) < 0)
+		return -1;
+	n /= u->factor;
+	if (n < 1 || n > 1000000000)
+		return err_set(e, ERR_SPEC,
+			       "\"" STR_FMT "\" is out of range: more than none, at most 1000000/s",
+			       STR_ARG(s));
+	*out = n;
+	return 0;
+}
+
 int64_t count_of(struct count c, int64_t total)
 {
 	if (!c.percent)

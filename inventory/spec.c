@@ -12,6 +12,8 @@ static const struct field provider_fields[] = {
 	FIELD(spec_provider, name, F_STR, FIELD_NAME, NULL, NULL, "the provider's name"),
 	FIELD(spec_provider, type, F_STR, 0, NULL, NULL,
 	      "kind of provider, such as ssh, local or fake; defaults to the name"),
+	FIELD(spec_provider, rate, F_RATE, 0, NULL, NULL,
+	      "never more calls than so many, such as 20/s or 90/m; without it muster slows down when it is refused"),
 	FIELD(spec_provider, options, F_VALUE, FIELD_REST, NULL, NULL,
 	      "every other key is the provider's own"),
 	FIELD_END,

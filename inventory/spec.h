@@ -12,6 +12,7 @@ struct spec_provider {
 	struct obj obj;
 	struct str name;
 	struct str type;	     /* defaults to the name */
+	int64_t rate;		     /* calls, thousandths a second; 0: no ceiling */
 	const struct value *options; /* all other keys, checked by the provider's own rows */
 };
 

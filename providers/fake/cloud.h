@@ -109,6 +109,7 @@ struct fake_fate {
 	enum fake_call call;
 	int64_t delay_ms;
 	bool fails;   /* before any effect */
+	bool throttled;
 	bool lost;    /* has its effect, and the caller gets ERR_TIMEOUT */
 	bool late;    /* has its effect, and fails then */
 	bool ignored; /* is answered, and has no effect */

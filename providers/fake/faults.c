@@ -130,9 +130,9 @@ static int decide(struct provider *p, enum fake_call call, const char *name, str
 		if (fake_calls_now(p, &n, e))
 			return -1;
 		if (n > p->o.throttle_per_s) {
-			f->fails = true;
+			f->fails = f->throttled = true;
 			f->kind = ERR_BUSY;
-			return 0;
+			return fake_bump(p, "throttled", &n, e);
 		}
 	}
 	f->delay_ms = usual_delay(&p->o, call);
@@ -165,5 +165,7 @@ int fake_fail(const struct fake_fate *f, const char *what, struct err *e)
 	else
 		err_set(e, f->kind, "fake cloud: %s failed as scripted (%s)", what,
 			err_kind_name(f->kind));
+	if (f->throttled)
+		e->code = 429;
 	return err_req(e, f->request);
 }

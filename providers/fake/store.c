@@ -149,7 +149,7 @@ int fake_bump(struct provider *p, const char *name, int64_t *n, struct err *e)
 int fake_calls_now(struct provider *p, int64_t *n, struct err *e)
 {
 	sqlite3_stmt *s = query(p, Q_THROTTLE);
-	sqlite3_bind_int64(s, 1, clock_wall() / 1000);
+	sqlite3_bind_int64(s, 1, (clock_is_virtual() ? clock_now() : clock_wall()) / 1000);
 	return take_number(p, s, n, e);
 }
 
