@@ -83,6 +83,11 @@ static int cmd_recover(struct cli *c, struct err *e)
 	}
 	if (c->g.json)
 		view_json(c, list);
+	else if (r.busy)
+		view_outf(
+			c,
+			"%zu unfinished of runs that are alive: left to them ('muster lock ls')\n",
+			r.busy);
 	else if (!r.v.n)
 		view_outf(c, "nothing was left unfinished\n");
 	return open ? EXIT_ERROR : EXIT_DONE;

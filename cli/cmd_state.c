@@ -197,64 +197,12 @@ static int backup(struct cli *c, const char *const *args, size_t n, struct err *
 	return EXIT_DONE;
 }
 
-static int lock_ls(struct cli *c, const char *const *args unused_arg, size_t n unused_arg,
-		   struct err *e)
-{
-	struct lease_holder h;
-	bool held;
-	struct value *v = value_map(c->a);
-
-	if (lease_show(c->state, &h, &held, e) < 0)
-		return -1;
-	value_set(v, "held", value_bool(c->a, held));
-	if (held) {
-		value_set(v, "who", value_cstr(c->a, h.who));
-		value_set(v, "command", value_cstr(c->a, h.command));
-		value_set(v, "run", value_cstr(c->a, h.run));
-		value_set(v, "pid", value_int(c->a, h.pid));
-		value_set(v, "dead", value_bool(c->a, h.dead));
-		value_set(v, "expired", value_bool(c->a, h.expired));
-	}
-	if (c->g.json)
-		view_json(c, v);
-	else if (!held)
-		view_outf(c, "nobody holds the lease\n");
-	else
-		view_outf(c, "%s holds the lease: %s, run %s, pid %lld, taken %s, last beat %s%s\n",
-			  h.who, h.command, h.run, (long long)h.pid, view_ago(c->a, h.taken_ms),
-			  view_ago(c->a, h.beat_ms),
-			  h.dead      ? " (dead)"
-			  : h.expired ? " (expired)"
-				      : "");
-	return EXIT_DONE;
-}
-
-static int lock_break(struct cli *c, const char *const *args unused_arg, size_t n unused_arg,
-		      struct err *e)
-{
-	const struct state_opts *o = c->opts;
-
-	if (!o->if_dead && !o->yes &&
-	    session_confirm(c, "Break the lease of a run that may be alive?", "--yes or --if-dead",
-			    e) < 0)
-		return -1;
-	if (lease_break(c->state, o->if_dead, e) < 0)
-		return -1;
-	view_donef(c, "the lease is free");
-	return EXIT_DONE;
-}
-
 static const struct verb state_verbs[] = {
 	{ "list", "", 0, 0, false, list },	     { "show", "ADDR", 1, 1, false, show },
 	{ "rm", "ADDR...", 1, 1000, true, rm },	     { "mv", "ADDR NEW", 2, 2, true, mv },
 	{ "export", "[FILE]", 0, 1, false, export }, { "import", "FILE", 1, 1, true, import },
 	{ "check", "", 0, 0, false, check },	     { "backup", "[FILE]", 0, 1, false, backup },
 };
-static const struct verb lock_verbs[] = {
-	{ "ls", "", 0, 0, false, lock_ls },
-	{ "break", "", 0, 0, false, lock_break },
-};
-
 /* Writes go under the lease, like everybody's. */
 static int run_leased(struct cli *c, const struct verb *v, struct err *e)
 {
@@ -309,25 +257,10 @@ static int cmd_state(struct cli *c, struct err *e)
 	return run_verb(c, state_verbs, ARRAY_LEN(state_verbs), e);
 }
 
-static int cmd_lock(struct cli *c, struct err *e)
-{
-	if (fs_exists(session_state_path(c)) && session_state(c, 0, e) < 0)
-		return -1;
-	return run_verb(c, lock_verbs, ARRAY_LEN(lock_verbs), e);
-}
-
 static const struct opt state_rows[] = {
 	{ "yes", 'y', OPT_FLAG, offsetof(struct state_opts, yes), NULL, "don't ask", "force" },
 	OPT_END,
 };
-static const struct opt lock_rows[] = {
-	{ "yes", 'y', OPT_FLAG, offsetof(struct state_opts, yes), NULL, "break it whoever holds it",
-	  "force" },
-	{ "if-dead", 0, OPT_FLAG, offsetof(struct state_opts, if_dead), NULL,
-	  "break it only if its owner is gone or it expired", NULL },
-	OPT_END,
-};
-
 const struct command command_state = {
 	"state",
 	"list|show|rm|mv|export|import|check|backup",
@@ -338,14 +271,4 @@ const struct command command_state = {
 	sizeof(struct state_opts),
 	0,
 	cmd_state,
-};
-const struct command command_lock = {
-	"lock",
-	"ls|break",
-	"shows or breaks the lease",
-	"A dead owner on this machine, or one that has not renewed its lease for a minute, is taken over by the next run without this.",
-	lock_rows,
-	sizeof(struct state_opts),
-	0,
-	cmd_lock,
 };

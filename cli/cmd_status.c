@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* status: the fleet now. */
 #include "cli/history.h"
+#include "cli/leases.h"
 #include "cli/strings.h"
 #include "cli/view.h"
 
@@ -41,7 +42,8 @@ static void status_json(struct cli *c, const struct fleet_status *s)
 	value_set(v, "unfinished", intents);
 	value_set(v, "last_run",
 		  s->last.v.n ? history_run_value(c->a, s->last.v.v[0]) : value_null(c->a));
-	value_set(v, "leased", value_bool(c->a, s->leased));
+	value_set(v, "leased", value_bool(c->a, s->leases.v.n > 0));
+	value_set(v, "leases", leases_value(c->a, &s->leases));
 	view_json(c, v);
 }
 
@@ -103,10 +105,7 @@ static void status_text(struct cli *c, const struct fleet_status *s)
 		buf_addf(&b, "last run %s: %s by %s, %s, %s\n", r->id, r->command, r->who,
 			 view_ago(c->a, r->started_ms), r->result ? r->result : "unfinished");
 	}
-	if (s->leased)
-		buf_addf(&b, "leased to %s (pid %lld, %s)%s\n", s->lease.who,
-			 (long long)s->lease.pid, s->lease.command,
-			 s->lease.dead ? ": dead; the next run takes over" : "");
+	leases_text(c->a, &b, &s->leases);
 	for (size_t i = 0; i < s->intents.v.n && i < 20; i++)
 		buf_addf(&b, "unfinished: %s %s (run %s)\n", s->intents.v.v[i]->action,
 			 s->intents.v.v[i]->addr, s->intents.v.v[i]->run);

@@ -39,6 +39,7 @@ struct engine_opts {
 	int64_t parallel;	   /* steps at a time; 0: 32 */
 	struct count max_failures; /* failed nodes after which no new step starts; 0: the first one
 				      stops */
+	int64_t lock_timeout_ms;   /* to wait for others' leases; 0: not at all */
 	const char *limit;	   /* node set, NULL: all */
 	const char *const *targets, *const *excludes; /* addresses (node sets in brackets allowed),
 							 NULL-terminated, or NULL */
@@ -106,9 +107,9 @@ struct change {
 	bool owned; /* a machine of the user's own: taken in and let go, not made and destroyed */
 	bool in_service;  /* the node serves now: counts against the pool's max_unavailable while it
 			     is worked on */
-	VEC(size_t) deps; /* indices into plan.changes: made (configured) before this is made */
 	bool unwell; /* it is there, but does not run, or a step on it failed: already down, and the
 			first to be mended */
+	VEC(size_t) deps; /* indices into plan.changes: made (configured) before this is made */
 	VEC(size_t) undone_first; /* indices into plan.changes: deleted before this is deleted */
 	const char *shape; /* changes with equal shape differ only in the node (and its pool): shown
 			      as one line */
@@ -118,11 +119,16 @@ struct change {
 /* How fast a pool's changes go: for people, and no part of what is decided. */
 struct plan_pool {
 	const char *name;
+	int64_t nodes;	   /* as the spec has it; 0: it is not in the spec any more */
 	int64_t at_a_time; /* nodes in service that may be down at a time; 0: any number */
-	/* what one step took in earlier runs, the median; 0: not known */
-	int64_t create_ms, update_ms, delete_ms, configure_ms;
 	int64_t canary;	   /* so many nodes in service go first, alone; 0: none */
 	int64_t soak_ms;   /* and are watched so long before the others follow */
+	/* what one step took in earlier runs, the median; 0: not known */
+	int64_t create_ms, update_ms, delete_ms, configure_ms;
+};
+
+struct left_out {
+	const char *node, *why; /* "not in that spec" */
 };
 
 struct plan {
@@ -135,9 +141,18 @@ struct plan {
 	size_t release; /* the user's own machines that are let go: not in `destroy` */
 	VEC(struct plan_pool *) pools; /* of its nodes */
 	bool is_destroy;
-	bool is_refresh; /* nothing is made or deleted: the record learns what is there */
+	bool is_refresh;   /* nothing is made or deleted: the record learns what is there */
+	bool is_configure; /* PLAN_CONFIGURE */
+	VEC(struct left_out *) left_out; /* chosen nodes that it does not touch, though something
+					 differs */
 	const char *cluster;
+	bool is_saved; /* it comes from a file: done exactly or not at all */
+	/* What was selected, as said: --limit, --target, --exclude (NULL-terminated). NULL: all. */
+	const char *limit;
+	const char *const *targets, *const *excludes;
 	char spec_digest[65], observed_digest[65], digest[65];
+	char record_digest[65]; /* of the record that a plan with --limit, --target or --exclude
+				   rests on; else empty: state_serial stands for all of it */
 	int64_t state_serial;
 	int64_t created_ms;
 	const struct value *outputs; /* evaluated where known */
@@ -146,7 +161,13 @@ struct plan {
 	VEC(const char *) probed; /* their names: plan_verify asks the same */
 };
 
-enum plan_mode { PLAN_APPLY, PLAN_DESTROY, PLAN_REFRESH_ONLY };
+enum plan_mode {
+	PLAN_APPLY,
+	PLAN_DESTROY,
+	PLAN_REFRESH_ONLY,
+	/* only the configuration of nodes that are there and in the spec: a revert */
+	PLAN_CONFIGURE,
+};
 must_check int plan_make(struct engine *en, struct arena *a, enum plan_mode mode, struct plan **out,
 			 struct err *e);
 bool plan_is_empty(const struct plan *p);
@@ -164,12 +185,19 @@ struct node_failure {
 	const char *addr, *node, *action;
 	struct err err;
 };
+/* Nodes that nothing was done to, because of others. */
+struct nodes_held {
+	const char *pool; /* NULL: of several */
+	size_t nodes;
+	const char *reason; /* "its canary web-0 failed" */
+};
 struct apply_result {
 	const char *run; /* run id */
 	size_t done, failed, skipped, created, updated, destroyed, configured;
 	bool stopped;	      /* by ^C */
 	bool budget_exceeded; /* more nodes failed than max_failures says */
 	VEC(struct node_failure *) failures;
+	VEC(struct nodes_held *) held;
 	const struct value *outputs;
 	uint64_t probe_trips, patch_trips;
 };
@@ -184,19 +212,12 @@ struct run_step {
 	const char *addr, *name;      /* a node's name; else the address */
 	const char *action, *what;    /* "create"; "created", "create failed", "interrupted" */
 	const char *error;	      /* NULL: it went well */
-/* Nodes that nothing was done to, because of others. */
-struct nodes_held {
-	const char *pool; /* NULL: of several */
-	size_t nodes;
-	const char *reason; /* "its canary web-0 failed" */
-};
 	int64_t ended_ms, took_ms;    /* wall clock; duration */
 	const struct run_step *after; /* the step whose end let it begin; NULL: it began first */
 	const char *after_text;	      /* the same: "create node.web[0]" */
 	bool needed; /* it rests on `after`; false: a limit (parallel, max_unavailable) gave way */
 };
 struct run_history {
-	VEC(struct nodes_held *) held;
 	const struct state_run *run;
 	VEC(struct run_step *) steps; /* in the order of their ends */
 	/* the chain of steps that ended last, each let begin by the one before */
@@ -223,6 +244,7 @@ struct settled {
 };
 struct recover_report {
 	VEC(struct settled *) v;
+	size_t busy; /* unfinished, but of runs that are alive: left to them */
 };
 must_check int engine_recover(struct engine *en, struct arena *a, struct recover_report *out,
 			      struct err *e);
@@ -268,8 +290,7 @@ struct fleet_status {
 	VEC(struct node_status *) nodes;
 	struct state_runs last;	     /* the last run */
 	struct journal_rows intents; /* unfinished */
-	bool leased;
-	struct lease_holder lease;
+	struct leases leases;
 };
 must_check int engine_status(struct engine *en, struct arena *a, bool observe,
 			     struct fleet_status *out, struct err *e);

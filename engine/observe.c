@@ -141,6 +141,19 @@ static int by_id(const void *x, const void *y)
 	return strcmp(a->id ? a->id : "", b->id ? b->id : "");
 }
 
+void observe_digest_one(const struct resource_type *t, const struct resource_seen *s, struct buf *b)
+{
+	buf_addf(b, "%s %s ", s->id ? s->id : "", s->status ? s->status : "");
+	for (const struct field *f = t->fields; f && f->name; f++) {
+		const struct value *x = value_get(s->attrs, f->name);
+		if (f->flags & FIELD_COMPUTED || !x)
+			continue;
+		json_write(b, x, JSON_SORT);
+		buf_addc(b, ' ');
+	}
+	buf_addc(b, '\n');
+}
+
 void observe_digest(struct arena *a, const struct observation *o, struct buf *b)
 {
 	for (size_t i = 0; i < o->lists.n; i++) {
@@ -150,17 +163,7 @@ void observe_digest(struct arena *a, const struct observation *o, struct buf *b)
 			v[k] = l->seen.v.v[k];
 		qsort(v, l->seen.v.n, sizeof *v, by_id);
 		buf_addf(b, "%s %s\n", l->provider, l->kind);
-		for (size_t k = 0; k < l->seen.v.n; k++) {
-			buf_addf(b, "%s %s ", v[k]->id ? v[k]->id : "",
-				 v[k]->status ? v[k]->status : "");
-			for (const struct field *f = l->type->fields; f && f->name; f++) {
-				const struct value *x = value_get(v[k]->attrs, f->name);
-				if (f->flags & FIELD_COMPUTED || !x)
-					continue;
-				json_write(b, x, JSON_SORT);
-				buf_addc(b, ' ');
-			}
-			buf_addc(b, '\n');
-		}
+		for (size_t k = 0; k < l->seen.v.n; k++)
+			observe_digest_one(l->type, v[k], b);
 	}
 }

@@ -35,5 +35,8 @@ struct resource_seen *observe_find(const struct seen_list *l, const char *id, co
 bool observe_may_hide(const struct seen_list *l, const struct state_resource *r);
 /* Adds everything seen, in an order of its own, to the text of a digest. */
 void observe_digest(struct arena *a, const struct observation *o, struct buf *b);
+/* The same of one object. */
+void observe_digest_one(const struct resource_type *t, const struct resource_seen *s,
+			struct buf *b);
 
 #endif

@@ -96,10 +96,37 @@ static bool unmakes(const struct change *c)
 		     c->action == CHANGE_FORGET);
 }
 
+static const char *why_left_out(const struct diff_input *in)
+{
+	if (!in->node)
+		return NULL;
+	if (!in->want)
+		return "not in that spec";
+	if (!in->recorded)
+		return "not there now";
+	if (in->moved_from)
+		return "of another provider now";
+	return in->deleting || (in->looked && !in->seen) ? "not there any more" : NULL;
+}
+
+/* Of nodes that are there now and are in the spec; what they are themselves stays as it is. */
+static void diff_configuration(struct builder *b, struct plan_resource *r)
+{
+	const struct diff_input *in = &r->in;
+
+	if (in->want && in->recorded && !r->left_out)
+		diff_config(b->a, &r->config, &r->cfg);
+}
+
 static void diff_all(struct builder *b)
 {
 	for (size_t i = 0; i < b->order.v.n; i++) {
 		struct plan_resource *r = b->s->v.v[b->order.v.v[i]];
+		if (b->s->mode == PLAN_CONFIGURE) {
+			r->left_out = why_left_out(&r->in);
+			diff_configuration(b, r);
+			continue;
+		}
 		diff_resource(b->a, &r->in, &r->res);
 		force_by_deps(b, r);
 		if (r->res.change && b->s->mode == PLAN_DESTROY &&
@@ -117,19 +144,108 @@ static bool chosen(const struct plan_source *s, const struct plan_resource *r)
 	return !s->selected || s->selected(s->arg, r);
 }
 
+static const struct plan_resource *find_dep(const struct builder *b, const struct diff_deps *deps,
+					    size_t k)
+{
+	size_t i;
+
+	return resource_at(b, deps->v.v[k], &i) ? b->s->v.v[i] : NULL;
+}
+
+/* Chosen to go, or standing on something that goes (those before it in order are decided). */
+static bool goes(const struct builder *b, const struct plan_resource *r)
+{
+	const struct diff_deps *deps = &r->in.recorded_deps;
+
+	if (r->held || !unmakes(r->res.change))
+		return false;
+	if (chosen(b->s, r))
+		return true;
+	for (size_t k = 0; k < deps->v.n; k++) {
+		const struct plan_resource *under = find_dep(b, deps, k);
+		if (under && unmakes(under->res.change) && !under->held && chosen(b->s, under))
+			return true;
+	}
+	return false;
+}
+
+/* What would be made on something that stays as it is stays too: its ground is not what the spec
+ * asks for yet. */
+static bool hold_what_stands_on(struct builder *b)
+{
+	bool more = false;
+
+	for (size_t i = 0; i < b->order.v.n; i++) {
+		struct plan_resource *r = b->s->v.v[b->order.v.v[i]];
+		for (size_t k = 0; !r->held && makes(r->res.change) && k < r->in.want_deps.v.n;
+		     k++) {
+			const struct plan_resource *under = find_dep(b, &r->in.want_deps, k);
+			if (!under || !under->held || !makes(under->res.change))
+				continue;
+			r->held = more = true;
+			if (r->in.node && chosen(b->s, r))
+				r->left_out = arena_printf(
+					b->a, "%s would have to be %s, and is not among the chosen",
+					under->in.addr,
+					unmakes(under->res.change) ? "replaced" : "made");
+		}
+	}
+	return more;
+}
+
+/* And what something that stays stands on is not taken away. */
+static bool hold_the_ground(struct builder *b)
+{
+	bool more = false;
+	size_t dep;
+
+	for (size_t i = b->order.v.n; i-- > 0;) {
+		const struct plan_resource *r = b->s->v.v[b->order.v.v[i]];
+		for (size_t k = 0; r->held && k < r->in.recorded_deps.v.n; k++) {
+			if (!resource_at(b, r->in.recorded_deps.v.v[k], &dep))
+				continue;
+			struct plan_resource *under = b->s->v.v[dep];
+			if (under->held || !unmakes(under->res.change))
+				continue;
+			under->held = more = true;
+		}
+	}
+	return more;
+}
+
+/* --exclude is a promise, and so is --limit to those that it does not name: needs and consequences
+ * of the rest of the plan end at them. What is not there at all may be made for those chosen. */
+static void hold_all(struct builder *b)
+{
+	bool more = true;
+
+	for (size_t i = 0; i < b->order.v.n; i++) {
+		struct plan_resource *r = b->s->v.v[b->order.v.v[i]];
+		const struct change *c = r->res.change;
+		r->held = (b->s->excluded && b->s->excluded(b->s->arg, r)) ||
+			  (c && c->action == CHANGE_REPLACE && !goes(b, r));
+	}
+	while (more) {
+		more = hold_what_stands_on(b);
+		more |= hold_the_ground(b);
+	}
+}
+
 /* Chosen ones, what must be made for them, and what must go with them. */
 static void select_all(struct builder *b)
 {
 	size_t dep;
 
+	if (b->s->selected)
+		hold_all(b);
 	for (size_t i = 0; i < b->s->v.n; i++)
-		b->s->v.v[i]->kept = chosen(b->s, b->s->v.v[i]);
+		b->s->v.v[i]->kept = chosen(b->s, b->s->v.v[i]) && !b->s->v.v[i]->held;
 	for (size_t i = b->order.v.n;
 	     i-- > 0;) { /* dependents first: needs travel down to what they depend on */
 		struct plan_resource *r = b->s->v.v[b->order.v.v[i]];
 		for (size_t k = 0; r->kept && makes(r->res.change) && k < r->in.want_deps.v.n; k++)
 			if (resource_at(b, r->in.want_deps.v.v[k], &dep) &&
-			    makes(b->s->v.v[dep]->res.change))
+			    makes(b->s->v.v[dep]->res.change) && !b->s->v.v[dep]->held)
 				b->s->v.v[dep]->kept = true;
 	}
 	for (size_t i = 0; i < b->order.v.n;
@@ -137,7 +253,7 @@ static void select_all(struct builder *b)
 		struct plan_resource *r = b->s->v.v[b->order.v.v[i]];
 		for (size_t k = 0; unmakes(r->res.change) && k < r->in.recorded_deps.v.n; k++)
 			if (resource_at(b, r->in.recorded_deps.v.v[k], &dep) &&
-			    b->s->v.v[dep]->kept && unmakes(b->s->v.v[dep]->res.change))
+			    b->s->v.v[dep]->kept && unmakes(b->s->v.v[dep]->res.change) && !r->held)
 				r->kept = true;
 	}
 }
@@ -303,6 +419,11 @@ static void add_observations(struct builder *b, struct plan *p)
 			VEC_ADD(b->a, &p->drift) = r->res.drift;
 		if (r->cfg.drift && wide)
 			VEC_ADD(b->a, &p->drift) = r->cfg.drift;
+		if (r->left_out && (wide || r->held)) {
+			struct left_out *x = arena_obj(b->a, struct left_out);
+			*x = (struct left_out){ r->in.node, r->left_out };
+			VEC_ADD(b->a, &p->left_out) = x;
+		}
 		const struct node_probe *probe = r->config.probe;
 		if (probe && (probe->probed || probe->unreachable))
 			VEC_ADD(b->a, &p->probed) = r->config.node;
@@ -321,8 +442,8 @@ void plan_digest(struct arena *a, const struct plan *p, char out[SHA256_HEX])
 	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, (size_t)1 << 30);
-	buf_addf(&b, "%s\n%s\n%s\n%lld\n%d%d\n", p->cluster, p->spec_digest, p->observed_digest,
-		 (long long)p->state_serial, p->is_destroy, p->is_refresh);
+	buf_addf(&b, "%s\n%s\n%s\n%s\n%lld\n%d%d\n", p->cluster, p->spec_digest, p->observed_digest,
+		 p->record_digest, (long long)p->state_serial, p->is_destroy, p->is_refresh);
 	for (size_t i = 0; i < p->changes.n; i++) {
 		json_write(&b, change_value(a, p->changes.v[i]), JSON_SORT);
 		buf_addc(&b, '\n');
@@ -364,9 +485,11 @@ int plan_build(struct arena *a, struct plan_source *s, struct plan **out, struct
 	add_observations(&b, p);
 	p->is_destroy = s->mode == PLAN_DESTROY;
 	p->is_refresh = s->mode == PLAN_REFRESH_ONLY;
+	p->is_configure = s->mode == PLAN_CONFIGURE;
 	p->cluster = s->cluster;
 	copy_hex(p->spec_digest, s->spec_digest);
 	copy_hex(p->observed_digest, s->observed_digest);
+	copy_hex(p->record_digest, s->record_digest);
 	p->state_serial = s->state_serial;
 	p->created_ms = s->now_ms;
 	plan_digest(a, p, p->digest);

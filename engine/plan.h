@@ -14,17 +14,22 @@ struct plan_resource {
 	struct diff_config_input config;
 	/* Filled by plan_build. */
 	struct diff_output res, cfg;
+	const char *left_out; /* PLAN_CONFIGURE: why this node is not touched; NULL: it may be */
 	bool kept;
+	bool held; /* stays as it is, whatever the rest of the plan needs */
 };
 
 struct plan_source {
 	enum plan_mode mode;
 	const char *cluster;
 	const char *spec_digest, *observed_digest;
+	const char *record_digest; /* of what a selection rests on; "": all may change */
 	int64_t state_serial, now_ms;
 	VEC(struct plan_resource *) v;
 	/* Is this address among those that may change? NULL: all are. */
 	bool (*selected)(void *arg, const struct plan_resource *r);
+	/* Was it named as one that must not change? NULL: none was. */
+	bool (*excluded)(void *arg, const struct plan_resource *r);
 	void *arg;
 };
 

@@ -138,6 +138,25 @@ static struct value *pools(struct arena *a, const struct plan *p)
 	return l;
 }
 
+static void set_texts(struct arena *a, struct value *m, const char *key, const char *const *v)
+{
+	struct value *l = value_list(a);
+
+	for (size_t i = 0; v && v[i]; i++)
+		value_add(a, l, value_cstr(a, v[i]));
+	if (v)
+		value_set(m, key, l);
+}
+
+static void set_selection(struct arena *a, struct value *m, const struct plan *p)
+{
+	set_text(a, m, "record_digest", p->record_digest);
+	if (p->limit)
+		set_text(a, m, "limit", p->limit);
+	set_texts(a, m, "targets", p->targets);
+	set_texts(a, m, "excludes", p->excludes);
+}
+
 struct value *plan_value(struct arena *a, const struct plan *p)
 {
 	struct value *m = value_map(a);
@@ -149,6 +168,8 @@ struct value *plan_value(struct arena *a, const struct plan *p)
 	value_set(m, "created_ms", value_int(a, p->created_ms));
 	set_text(a, m, "spec_digest", p->spec_digest);
 	set_text(a, m, "observed_digest", p->observed_digest);
+	if (p->record_digest[0])
+		set_selection(a, m, p);
 	set_text(a, m, "digest", p->digest);
 	value_set(m, "changes", changes(a, p->changes.v, p->changes.n));
 	value_set(m, "drift", changes(a, p->drift.v, p->drift.n));
@@ -286,6 +307,7 @@ int change_read(struct arena *a, const struct value *v, struct change **out, str
 		return err_set(e, ERR_CONFLICT, "a change is incomplete");
 	c->owned = value_get_bool(v, "owned", false);
 	c->in_service = value_get_bool(v, "in_service", false);
+	c->unwell = value_get_bool(v, "unwell", false);
 	c->action = (enum change_action)action;
 	c->cause = (enum change_cause)cause;
 	const struct value *unknown = value_get(v, "unknown"), *fx = value_get(v, "effects");
@@ -307,13 +329,33 @@ int change_read(struct arena *a, const struct value *v, struct change **out, str
 static int copy_digest(const struct value *v, const char *key, char out[65], struct err *e)
 {
 	struct str s = value_get_str(v, key, "");
-	c->unwell = value_get_bool(v, "unwell", false);
 
 	if (s.n > 64)
 		return err_set(e, ERR_CONFLICT, "its %s is too long", key);
 	memcpy(out, s.p, s.n);
 	out[s.n] = '\0';
 	return 0;
+}
+
+static const char *const *read_texts(struct arena *a, const struct value *v, const char *key)
+{
+	const struct value *l = value_get(v, key);
+
+	if (!l || l->kind != V_LIST)
+		return NULL;
+	const char **out = arena_array(a, const char *, l->list.n + 1);
+	for (size_t i = 0; i < l->list.n; i++)
+		out[i] = str_cstr(a, l->list.v[i]->kind == V_STR ? l->list.v[i]->s : STR(""));
+	return out;
+}
+
+static void read_selection(struct arena *a, const struct value *v, struct plan *p)
+{
+	struct str limit = value_get_str(v, "limit", NULL);
+
+	p->limit = limit.p ? str_cstr(a, limit) : NULL;
+	p->targets = read_texts(a, v, "targets");
+	p->excludes = read_texts(a, v, "excludes");
 }
 
 static int read_changes(struct arena *a, const struct value *v, struct plan *p, struct err *e)
@@ -350,6 +392,9 @@ static void read_pools(struct arena *a, const struct value *l, struct plan *p)
 		struct plan_pool *pool = arena_obj(a, struct plan_pool);
 		pool->name = get_text(a, v, "name");
 		pool->at_a_time = value_get_int(v, "at_a_time", 0);
+		pool->nodes = value_get_int(v, "nodes", 0);
+		pool->canary = value_get_int(v, "canary", 0);
+		pool->soak_ms = value_get_int(v, "soak_ms", 0);
 		pool->create_ms = value_get_int(v, "create_ms", 0);
 		pool->update_ms = value_get_int(v, "update_ms", 0);
 		pool->delete_ms = value_get_int(v, "delete_ms", 0);
@@ -384,15 +429,14 @@ int plan_read(struct arena *a, const struct value *v, struct plan **out, struct 
 			VEC_ADD(a, &p->probed) = str_cstr(a, probed->list.v[i]->s);
 	p->probed_nodes = p->probed.n;
 	read_pools(a, value_get(v, "pools"), p);
+	read_selection(a, v, p);
 	if (!p->cluster)
 		return err_set(e, ERR_CONFLICT, "it names no cluster");
 	if (copy_digest(v, "spec_digest", p->spec_digest, e) ||
 	    copy_digest(v, "observed_digest", p->observed_digest, e) ||
+	    copy_digest(v, "record_digest", p->record_digest, e) ||
 	    copy_digest(v, "digest", p->digest, e) || read_changes(a, v, p, e))
 		return -1;
 	*out = p;
 	return 0;
-		pool->nodes = value_get_int(v, "nodes", 0);
-		pool->canary = value_get_int(v, "canary", 0);
-		pool->soak_ms = value_get_int(v, "soak_ms", 0);
 }

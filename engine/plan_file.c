@@ -137,5 +137,6 @@ int plan_load(struct engine *en, struct arena *a, const char *path, struct plan 
 	if (check_bytes(en, a, text, &body, e) || json_parse(a, path, body, &plan, e) ||
 	    plan_read(a, plan, out, e))
 		return refuse(e, path);
+	(*out)->is_saved = true;
 	return 0;
 }

@@ -194,7 +194,52 @@ static void digest_probes(struct planner *p, struct buf *b)
 	}
 }
 
-static int digest_all(struct planner *p, char digests[2][SHA256_HEX], struct err *e)
+/* All that is there, or of a selection only what it rests on. */
+static void digest_seen(struct planner *p, struct buf *b)
+{
+	struct scene *s = &p->scene;
+
+	if (s->sel.all) {
+		observe_digest(p->a, &s->obs, b);
+		return;
+	}
+	for (size_t i = 0; i < s->v.n; i++) {
+		const struct subject *x = s->v.v[i];
+		if (!x->ground || !x->seen)
+			continue;
+		buf_addf(b, "%s ", x->pr->in.addr);
+		const struct diff_input *in = &x->pr->in;
+		const char *at = in->moved_from ? in->moved_from : in->provider;
+		observe_digest_one(observe_list(&s->obs, at, in->kind)->type, x->seen, b);
+	}
+}
+
+/* What is recorded of all that a selection rests on. */
+static int digest_record(struct planner *p, char out[SHA256_HEX], struct err *e)
+{
+	scoped(buf_fini) struct buf b = { 0 };
+	const struct scene *s = &p->scene;
+
+	buf_init(&b, (size_t)1 << 30);
+	for (size_t i = 0; i < s->v.n; i++) {
+		const struct diff_input *in = &s->v.v[i]->pr->in;
+		const struct state_resource *r = s->v.v[i]->recorded;
+		if (!s->v.v[i]->ground)
+			continue;
+		buf_addf(&b, "%s %d%d%d ", in->addr, in->interrupted, in->deleting,
+			 s->v.v[i]->pr->config.tainted);
+		if (r)
+			buf_addf(&b, "%s %lld %s", r->id ? r->id : "", (long long)r->updated_ms,
+				 r->config_digest ? r->config_digest : "");
+		buf_addc(&b, '\n');
+	}
+	if (buf_check(&b, e))
+		return -1;
+	sha256_hex(buf_str(&b), out);
+	return 0;
+}
+
+static int digest_all(struct planner *p, char digests[3][SHA256_HEX], struct err *e)
 {
 	scoped(buf_fini) struct buf b = { 0 };
 
@@ -202,12 +247,15 @@ static int digest_all(struct planner *p, char digests[2][SHA256_HEX], struct err
 	if (pool_config_spec_digest(p->en, digests[0], e))
 		return -1;
 	if (!p->scene.no_refresh) {
-		observe_digest(p->a, &p->scene.obs, &b);
+		digest_seen(p, &b);
 		digest_probes(p, &b);
 		if (buf_check(&b, e))
 			return -1;
 		sha256_hex(buf_str(&b), digests[1]);
 	}
+	if (!p->scene.sel.all && digest_record(p, digests[2], e))
+		return -1;
+	p->scene.src.record_digest = digests[2];
 	p->scene.src.cluster = p->en->o.cluster;
 	p->scene.src.spec_digest = digests[0];
 	p->scene.src.observed_digest = digests[1];
@@ -228,7 +276,9 @@ static int add_outputs(struct planner *p, struct plan *plan, struct err *e)
 			map_put(&attrs, str_of(s->recorded->addr),
 				(void *)(s->seen ? s->seen->attrs : s->recorded->attrs));
 	}
-	return plan->is_destroy ? 0 : outputs_make(p->en, p->a, &attrs, &plan->outputs, e);
+	return plan->is_destroy || plan->is_configure
+		       ? 0
+		       : outputs_make(p->en, p->a, &attrs, &plan->outputs, e);
 }
 
 static void keep_seen(struct planner *p)
@@ -245,13 +295,14 @@ int planner_run(struct engine *en, struct arena *a, const struct planner_ask *as
 {
 	struct planner p = { .en = en, .a = a, .ask = ask };
 	struct scene *s = &p.scene;
-	char digests[2][SHA256_HEX] = { "", "" };
+	char digests[3][SHA256_HEX] = { "", "", "" };
 
 	scene_init(s, a);
 	s->mode = ask->mode;
 	s->no_refresh = ask->no_refresh;
 	s->fleet = en->o.fleet;
-	s->said = (struct selection_said){ en->o.limit, en->o.targets, en->o.excludes };
+	s->said = ask->said ? *ask->said
+			    : (struct selection_said){ en->o.limit, en->o.targets, en->o.excludes };
 	s->config = config_of;
 	s->arg = &p;
 	map_init(&en->seen, en->a);
@@ -262,10 +313,20 @@ int planner_run(struct engine *en, struct arena *a, const struct planner_ask *as
 		return -1;
 	if (read_record(&p, e) || scene_subjects(s, e) || observe(&p, e) || scene_fill(s, e))
 		return -1;
+	if (!s->sel.all)
+		scene_mark_ground(s);
 	keep_seen(&p);
 	if (probe_all(&p, e) || digest_all(&p, digests, e) || scene_plan(s, out, e))
 		return -1;
+	(*out)->limit = s->said.limit;
+	(*out)->targets = s->said.targets;
+	(*out)->excludes = s->said.excludes;
 	return add_outputs(&p, *out, e);
+}
+
+struct selection_said planner_said(const struct plan *p)
+{
+	return (struct selection_said){ p->limit, p->targets, p->excludes };
 }
 
 /* ---- engine.h ---- */
@@ -308,7 +369,7 @@ static int check_static(struct engine *en, const struct plan *p, struct err *e)
 		return -1;
 	if (strcmp(spec, p->spec_digest) != 0)
 		return moved(e, "the spec (or a playbook, role or variable) was changed");
-	if (serial != p->state_serial)
+	if (!p->record_digest[0] && serial != p->state_serial)
 		return moved(e, "another run changed the state");
 	return 0;
 }
@@ -316,10 +377,13 @@ static int check_static(struct engine *en, const struct plan *p, struct err *e)
 int plan_verify(struct engine *en, const struct plan *p, struct err *e)
 {
 	scoped(arena_freep) struct arena *a = arena_new("plan verify");
+	const struct selection_said said = planner_said(p);
 	struct planner_ask ask = {
-		.mode = p->is_destroy	? PLAN_DESTROY
-			: p->is_refresh ? PLAN_REFRESH_ONLY
-					: PLAN_APPLY,
+		.said = &said,
+		.mode = p->is_destroy	  ? PLAN_DESTROY
+			: p->is_refresh	  ? PLAN_REFRESH_ONLY
+			: p->is_configure ? PLAN_CONFIGURE
+					  : PLAN_APPLY,
 		.no_refresh = p->observed_digest[0] == '\0',
 	};
 	struct map probed;
@@ -335,6 +399,8 @@ int plan_verify(struct engine *en, const struct plan *p, struct err *e)
 	map_init(&en->seen, en->a); /* what was seen goes with the arena */
 	if (rc)
 		return -1;
+	if (strcmp(now->record_digest, p->record_digest) != 0)
+		return moved(e, "another run changed the state");
 	if (strcmp(now->observed_digest, p->observed_digest) != 0)
 		return moved(e, "what is there was changed outside");
 	return 0;

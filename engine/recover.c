@@ -11,6 +11,7 @@
 #include "engine/recover.h"
 
 #include "engine/beat.h"
+#include "engine/claim.h"
 #include "engine/fan.h"
 #include "engine/make.h"
 
@@ -433,14 +434,16 @@ int recover_settle(struct engine *en, struct arena *a, const struct journal_rows
 }
 
 /* A run that was killed between its steps left nothing open but its lease. */
-static int drop_dead_lease(struct engine *en, struct err *e)
+static int drop_dead_leases(struct engine *en, struct arena *a, struct err *e)
 {
-	struct lease_holder h;
-	bool held = false;
+	struct leases all = { 0 };
 
-	if (!en->o.state || lease_show(en->o.state, &h, &held, e))
-		return en->o.state ? -1 : 0;
-	return held && h.dead ? lease_break(en->o.state, true, e) : 0;
+	if (en->o.state && lease_list(en->o.state, a, &all, e))
+		return -1;
+	for (size_t i = 0; i < all.v.n; i++)
+		if (all.v.v[i]->h.dead && lease_break(en->o.state, all.v.v[i]->h.run, true, e))
+			return -1;
+	return 0;
 }
 
 int engine_recover(struct engine *en, struct arena *a, struct recover_report *out, struct err *e)
@@ -453,19 +456,21 @@ int engine_recover(struct engine *en, struct arena *a, struct recover_report *ou
 	if (context_intents(en, a, &open, e))
 		return -1;
 	if (!open.v.n)
-		return drop_dead_lease(en, e); /* nothing to settle needs no lease */
+		return drop_dead_leases(en, a, e); /* nothing to settle needs no lease */
 	char run[RUN_ID_LEN];
 	state_run_id(run);
-	if (lease_take(en->o.state, run, "recover", e))
+	struct claim claim = { .en = en, .run = run, .command = "recover" };
+	if (claim_abandoned(&claim, a, &open, &out->busy, e))
 		return -1;
+	if (!lease_run(en->o.state))
+		return drop_dead_leases(en, a, e);
 	beat_start(&beat, en, LEASE_BEAT_MS);
-	/* Read again under the lease: somebody may have settled them meanwhile. */
-	int rc = context_intents(en, a, &open, e) || recover_settle(en, a, &open, out, e);
+	int rc = recover_settle(en, a, &open, out, e);
 	if (beat_stop(&beat, e))
 		rc = -1;
 	if (rc && journal_flush(en->o.state, &ignored))
 		log_warn("the journal could not be written: %s", ignored.msg);
 	if (lease_release(en->o.state, rc ? &ignored : e))
 		return -1;
-	return rc ? -1 : 0;
+	return rc ? -1 : drop_dead_leases(en, a, e);
 }

@@ -8,6 +8,7 @@
  */
 #include "engine/apply.h"
 #include "engine/beat.h"
+#include "engine/claim.h"
 #include "engine/keys.h"
 #include "engine/outputs.h"
 #include "engine/planner.h"
@@ -23,7 +24,8 @@ struct run {
 	const char *command;
 	struct work w;
 	char id[RUN_ID_LEN];
-	bool begun; /* its row is in the history */
+	bool begun;  /* its row is in the history */
+	bool waited; /* for the lease: what was planned may have been done meanwhile */
 };
 
 static int stale(struct err *e)
@@ -34,25 +36,51 @@ static int stale(struct err *e)
 
 static enum plan_mode mode_of(const struct plan *p)
 {
-	return p->is_destroy ? PLAN_DESTROY : p->is_refresh ? PLAN_REFRESH_ONLY : PLAN_APPLY;
+	return p->is_destroy	 ? PLAN_DESTROY
+	       : p->is_refresh	 ? PLAN_REFRESH_ONLY
+	       : p->is_configure ? PLAN_CONFIGURE
+				 : PLAN_APPLY;
+}
+
+/* Has what a selection's plan rests on been written since? Without asking anybody else. */
+static int record_moved(struct run *r, bool *moved, struct err *e)
+{
+	const struct selection_said said = planner_said(r->plan);
+	struct planner_ask ask = { .mode = mode_of(r->plan), .no_refresh = true, .said = &said };
+	struct map seen = r->en->seen;
+	struct plan *now;
+
+	int rc = planner_run(r->en, r->a, &ask, &now, e);
+	r->en->seen = seen;
+	*moved = !rc && strcmp(now->record_digest, r->plan->record_digest) != 0;
+	return rc;
+}
+
+static int replan(struct run *r, const char *why, struct err *e)
+{
+	const struct selection_said said = planner_said(r->plan);
+	struct planner_ask ask = { .mode = mode_of(r->plan),
+				   .no_refresh = r->en->o.no_refresh,
+				   .said = &said };
+	struct plan *fresh;
+
+	if (planner_run(r->en, r->a, &ask, &fresh, e))
+		return -1;
+	if (!plan_covers(r->a, r->plan, fresh)) {
+		err_set(e, ERR_CONFLICT, "%s, the plan is another one", why);
+		return err_hint(e, "look at the new plan and apply that");
+	}
+	r->plan = fresh;
+	return 0;
 }
 
 static int settle_and_replan(struct run *r, const struct journal_rows *open, struct err *e)
 {
 	struct recover_report report = { 0 };
-	struct planner_ask ask = { .mode = mode_of(r->plan), .no_refresh = r->en->o.no_refresh };
-	struct plan *fresh;
 
-	if (recover_settle(r->en, r->a, open, &report, e) ||
-	    planner_run(r->en, r->a, &ask, &fresh, e))
+	if (recover_settle(r->en, r->a, open, &report, e))
 		return -1;
-	if (!plan_covers(r->a, r->plan, fresh)) {
-		err_set(e, ERR_CONFLICT,
-			"an earlier run left steps unfinished; now that they are settled, the plan is another one");
-		return err_hint(e, "look at the new plan and apply that");
-	}
-	r->plan = fresh;
-	return 0;
+	return replan(r, "an earlier run left steps unfinished; now that they are settled", e);
 }
 
 static int check_ground(struct run *r, struct err *e)
@@ -63,7 +91,10 @@ static int check_ground(struct run *r, struct err *e)
 
 	if (context_serial(r->en, &serial, e))
 		return -1;
-	if (serial != r->plan->state_serial)
+	bool moved = serial != r->plan->state_serial;
+	if (moved && plan_is_limited(r->plan) && record_moved(r, &moved, e))
+		return -1;
+	if (moved && (!r->waited || r->plan->is_saved))
 		return stale(e);
 	if (pool_config_spec_digest(r->en, spec, e))
 		return -1;
@@ -72,9 +103,11 @@ static int check_ground(struct run *r, struct err *e)
 			"the spec (or a playbook, role or variable) was changed since the plan was made");
 		return err_hint(e, "look at a new plan and apply that");
 	}
-	if (context_intents(r->en, r->a, &open, e))
+	if (claim_intents(r->en, r->a, r->plan, &open, e))
 		return -1;
-	return open.v.n ? settle_and_replan(r, &open, e) : 0;
+	if (open.v.n)
+		return settle_and_replan(r, &open, e);
+	return moved ? replan(r, "another run was waited for; after it", e) : 0;
 }
 
 static bool makes_nodes(const struct plan *p)
@@ -136,7 +169,10 @@ static int begin(struct run *r, struct err *e)
 		return -1;
 	r->begun = true;
 	committer_init(&r->w.commit, r->a, r->en->o.state);
-	return context_record_providers(r->en, e) || work_load(&r->w, e) ? -1 : 0;
+	/* A former spec's providers are not those of the fleet. */
+	if (!r->plan->is_configure && context_record_providers(r->en, e))
+		return -1;
+	return work_load(&r->w, e);
 }
 
 static int walk(struct run *r, struct err *e)
@@ -155,7 +191,7 @@ static int add_outputs(struct run *r, struct err *e)
 {
 	struct map attrs;
 
-	if (r->plan->is_destroy)
+	if (r->plan->is_destroy || r->plan->is_configure)
 		return 0;
 	map_init(&attrs, r->a);
 	for (size_t i = 0; i < r->w.recorded.n; i++) {
@@ -174,7 +210,7 @@ static int record_fleet(struct run *r, struct err *e)
 	const char *was;
 
 	if (res->failed || res->skipped || r->plan->is_destroy || r->plan->is_refresh ||
-	    !r->en->o.fleet || r->en->o.limit || r->en->o.targets || r->en->o.excludes)
+	    r->plan->is_configure || !r->en->o.fleet || plan_is_limited(r->plan))
 		return 0;
 	planner_fleet_digest(r->en, now);
 	if (context_meta(r->en, r->a, META_FLEET, &was, e))
@@ -218,6 +254,7 @@ int plan_apply(struct engine *en, struct arena *a, const struct plan *p, const c
 			 .command = command,
 			 .w = { .en = en, .a = a, .result = out } };
 	struct err late = { 0 };
+	struct claim claim = { .en = en, .run = r.id, .command = command };
 	struct beat beat;
 
 	*out = (struct apply_result){ 0 };
@@ -226,7 +263,7 @@ int plan_apply(struct engine *en, struct arena *a, const struct plan *p, const c
 	if (context_check(en, e))
 		return -1;
 	state_run_id(r.id);
-	if (lease_take(en->o.state, r.id, command, e))
+	if (claim_take(&claim, a, p, &r.waited, e))
 		return -1;
 	en->run = out->run = arena_strdup(a, r.id);
 	beat_start(&beat, en, LEASE_BEAT_MS);

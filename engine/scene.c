@@ -192,6 +192,36 @@ int scene_fill(struct scene *p, struct err *e)
 	return 0;
 }
 
+static bool any_chosen(const struct scene *p, const struct diff_deps *deps)
+{
+	for (size_t i = 0; i < deps->v.n; i++)
+		if (selection_has(&p->sel, deps->v.v[i]))
+			return true;
+	return false;
+}
+
+static void mark_deps(const struct scene *p, const struct diff_deps *deps)
+{
+	for (size_t i = 0; i < deps->v.n; i++) {
+		struct subject *s = map_getc(&p->by_addr, deps->v.v[i]);
+		if (s)
+			s->ground = true;
+	}
+}
+
+void scene_mark_ground(struct scene *p)
+{
+	for (size_t i = 0; i < p->v.n; i++) {
+		const struct diff_input *in = &p->v.v[i]->pr->in;
+		if (!selection_has(&p->sel, in->addr) && !any_chosen(p, &in->want_deps) &&
+		    !any_chosen(p, &in->recorded_deps))
+			continue;
+		p->v.v[i]->ground = true;
+		mark_deps(p, &in->want_deps);
+		mark_deps(p, &in->recorded_deps);
+	}
+}
+
 bool scene_worth_probing(const struct scene *p, const struct subject *s)
 {
 	const struct diff_input *in = &s->pr->in;
@@ -205,6 +235,13 @@ bool scene_worth_probing(const struct scene *p, const struct subject *s)
 	return selection_has(&p->sel, in->addr);
 }
 
+static bool excluded(void *arg, const struct plan_resource *r)
+{
+	const struct scene *p = arg;
+
+	return selection_excludes(&p->sel, r->in.addr);
+}
+
 static bool selected(void *arg, const struct plan_resource *r)
 {
 	const struct scene *p = arg;
@@ -216,6 +253,7 @@ int scene_plan(struct scene *p, struct plan **out, struct err *e)
 {
 	p->src.mode = p->mode;
 	p->src.selected = p->sel.all ? NULL : selected;
+	p->src.excluded = p->sel.all ? NULL : excluded;
 	p->src.arg = p;
 	if (plan_build(p->a, &p->src, out, e))
 		return -1;

@@ -21,6 +21,7 @@ struct subject { /* one address */
 	const struct journal_row *create; /* open intent */
 	const struct resource_seen *seen;
 	struct node_probe *probe; /* NULL: not asked */
+	bool ground;		  /* a plan of the selection rests on it */
 };
 
 struct scene {
@@ -47,6 +48,9 @@ struct scene {
 void scene_init(struct scene *s, struct arena *a);
 must_check int scene_subjects(struct scene *s, struct err *e);
 must_check int scene_fill(struct scene *s, struct err *e);
+/* The selected ones, what they depend on, and what depends on them: of others a plan may not care,
+ * for another run may be changing them. */
+void scene_mark_ground(struct scene *p);
 /* Is this node to be asked what differs on it? */
 bool scene_worth_probing(const struct scene *p, const struct subject *s);
 /* src's digests, serial and time are the caller's. */

@@ -32,7 +32,7 @@ static int read_record(struct status_maker *m, struct err *e)
 		return 0;
 	if (state_runs(en->o.state, m->a, 1, &m->out->last, e))
 		return -1;
-	return lease_show(en->o.state, &m->out->lease, &m->out->leased, e);
+	return lease_list(en->o.state, m->a, &m->out->leases, e);
 }
 
 static int look(struct status_maker *m, struct err *e)

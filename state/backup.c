@@ -156,17 +156,22 @@ static int copy_healthy(const char *backup, char *to, struct err *e)
 /* Damaged beyond reading: then no run can be using it either. */
 static int refuse_live_lease(const char *path, struct err *e)
 {
+	scoped(arena_freep) struct arena *a = arena_new("leases");
 	scoped(state_closep) struct state *s = NULL;
-	struct lease_holder h;
+	struct leases all;
 	struct err ignored = { 0 };
-	bool held = false;
 
-	if (state_open_raw(path, &s, &ignored) || lease_show(s, &h, &held, &ignored))
+	if (state_open_raw(path, &s, &ignored) || lease_list(s, a, &all, &ignored))
 		return 0;
-	if (!held || h.dead || h.expired)
-		return 0;
-	err_set(e, ERR_LEASE, "%s@%s holds the lease of %s (run %s)", h.who, h.host, path, h.run);
-	return err_hint(e, "wait until that run has ended");
+	for (size_t i = 0; i < all.v.n; i++) {
+		const struct lease_holder *h = &all.v.v[i]->h;
+		if (h->dead || h->expired)
+			continue;
+		err_set(e, ERR_LEASE, "%s@%s holds the lease of %s (run %s)", h->who, h->host, path,
+			h->run);
+		return err_hint(e, "wait until that run has ended");
+	}
+	return 0;
 }
 
 static int move_if_there(const char *from, const char *to, struct err *e)

@@ -70,7 +70,7 @@ int journal_intent(struct state *s, const struct journal_row *row, int64_t *seq,
 	now.settled_ms = 0;
 	if (!now.run)
 		now.run = s->run;
-	int rc = journal_insert(s, &now, e);
+	int rc = check_scope(s, row->addr, e) || journal_insert(s, &now, e) ? -1 : 0;
 	*seq = rc ? 0 : sqlite3_last_insert_rowid(s->db);
 	if (write_end(s, rc, e))
 		return err_on(e, row->addr, NULL);
@@ -100,6 +100,8 @@ int journal_settle(struct state *s, int64_t seq, const struct journal_result *r,
 	if (group_begin(s, e) || write_begin(s, WRITE_COUNTED, e))
 		return -1;
 	int rc = mark(s, seq, r, e);
+	if (!rc && r->del)
+		rc = check_scope(s, r->del, e);
 	if (!rc && r->del)
 		rc = sql_exec(s, "DELETE FROM resources WHERE addr = ?1",
 			      SQL_ARGS(sql_text(r->del)), e);

@@ -403,6 +403,7 @@ void state_close(struct state *s)
 	if (s->db)
 		sql_close(s);
 	arena_free(s->scratch);
+	arena_free(s->scope_arena);
 	mem_free(s->path);
 	mem_free(s);
 }

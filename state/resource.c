@@ -159,7 +159,7 @@ int state_resource_put(struct state *s, const struct state_resource *r, struct e
 		return err_set(e, ERR_BUG, "a resource without an address");
 	if (write_begin(s, WRITE_COUNTED, e))
 		return -1;
-	if (write_end(s, put(s, r, e), e))
+	if (write_end(s, check_scope(s, r->addr, e) || put(s, r, e) ? -1 : 0, e))
 		return err_on(e, r->addr, NULL);
 	return 0;
 }
@@ -182,7 +182,7 @@ int state_resource_del(struct state *s, const char *addr, struct err *e)
 {
 	if (write_begin(s, WRITE_COUNTED, e))
 		return -1;
-	return write_end(s, del(s, addr, e), e);
+	return write_end(s, check_scope(s, addr, e) || del(s, addr, e) ? -1 : 0, e);
 }
 
 /* ---- reading ---- */
@@ -365,7 +365,8 @@ int state_resource_move(struct state *s, const char *from, const char *to, struc
 
 	if (write_begin(s, WRITE_COUNTED, e))
 		return -1;
-	return write_end(s, move(s, a, from, to, e), e);
+	int rc = check_scope(s, from, e) || check_scope(s, to, e) || move(s, a, from, to, e);
+	return write_end(s, rc ? -1 : 0, e);
 }
 
 /* ---- facts ---- */
@@ -391,7 +392,7 @@ int state_facts_put(struct state *s, const char *addr, const struct value *facts
 {
 	if (write_begin(s, WRITE_COUNTED, e))
 		return -1;
-	if (write_end(s, put_facts(s, addr, facts, e), e))
+	if (write_end(s, check_scope(s, addr, e) || put_facts(s, addr, facts, e) ? -1 : 0, e))
 		return err_on(e, addr, NULL);
 	return 0;
 }

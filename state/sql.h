@@ -24,12 +24,14 @@ struct state {
 	char *path;
 	struct arena *scratch; /* texts of one write; reset when it ends */
 	struct sql_cached cache[SQL_CACHE];
-	int64_t fence;	       /* ours; 0: no lease */
-	int64_t serial_at_run; /* when the run began */
-	char run[32];	       /* of the lease */
-	int depth;	       /* writes inside writes */
-	int readers;	       /* nested snapshots */
-	int failed_rc;	       /* SQLite's result of the last failure */
+	int64_t fence;		   /* ours; 0: no lease */
+	struct arena *scope_arena; /* of scope; NULL: the lease is of everything */
+	struct map scope;	   /* addresses that we may write */
+	int64_t serial_at_run;	   /* when the run began */
+	char run[32];		   /* of the lease */
+	int depth;		   /* writes inside writes */
+	int readers;		   /* nested snapshots */
+	int failed_rc;		   /* SQLite's result of the last failure */
 	bool readonly;
 	bool own_snapshot; /* the outermost snapshot began a transaction */
 	bool group;	   /* a journal group is open */

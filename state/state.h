@@ -181,8 +181,8 @@ must_check int journal_open_rows(struct state *s, struct arena *a, struct journa
 must_check int journal_run_rows(struct state *s, struct arena *a, const char *run,
 				struct journal_rows *out, struct err *e); /* all of a run */
 
-/* What steps on a pool's nodes took, from intent to outcome: the median of those that ended well, in
- * the newest rows. */
+/* What steps on a pool's nodes took, from intent to outcome: the median of those that ended well,
+ * in the newest rows. */
 struct journal_pace {
 	const char *pool, *action;
 	int64_t median_ms;
@@ -194,7 +194,12 @@ struct journal_paces {
 must_check int journal_pace(struct state *s, struct arena *a, struct journal_paces *out,
 			    struct err *e);
 
-/* ---- lease ---- */
+/* ---- leases: who may write what ---- */
+/* Addresses that a run changes, and others that it rests on. Two runs exclude each other when one
+ * changes what the other changes or rests on. */
+struct lease_scope {
+	VEC(const char *) write, read;
+};
 struct lease_holder {
 	char run[32], who[128], host[128], command[32], boot_id[40];
 	int64_t pid;
@@ -204,20 +209,34 @@ struct lease_holder {
 	bool dead; /* same machine, and that process is gone */
 	bool expired;
 };
+struct lease {
+	struct lease_holder h;
+	bool whole; /* everything; else: */
+	struct lease_scope scope;
+};
+struct leases {
+	VEC(struct lease *) v; /* oldest first */
+};
 #define LEASE_BEAT_MS	10000
 #define LEASE_EXPIRY_MS 60000
-/* A dead or expired owner is taken over at once (an event records it); a live one: ERR_LEASE with
- * who, since when, and the command to type. run NULL: a new run id (lease_run). */
+/* A dead or expired owner in our way is taken over at once (an event records it); a live one:
+ * ERR_LEASE with who, since when, and the command to type. run NULL: a new run id (lease_run). */
 must_check int lease_take(struct state *s, const char *run, const char *command, struct err *e);
+/* As lease_take, of these addresses only: writes of others are refused. */
+must_check int lease_take_scope(struct state *s, const char *run, const char *command,
+				const struct lease_scope *scope, struct err *e);
 const char *lease_run(const struct state *s); /* NULL: we hold none */
 must_check int lease_beat(struct state *s,
 			  struct err *e); /* ERR_LEASE: it was taken from us; stop */
 /* An open group is flushed first. */
 must_check int lease_release(struct state *s, struct err *e);
-must_check int lease_show(struct state *s, struct lease_holder *out, bool *held, struct err *e);
-/* Takes the lease from its owner, whose next write is refused. ERR_NOT_FOUND: nobody holds it.
- * only_if_dead: ERR_LEASE unless the owner is dead or expired. */
-must_check int lease_break(struct state *s, bool only_if_dead, struct err *e);
+must_check int lease_list(struct state *s, struct arena *a, struct leases *out, struct err *e);
+/* May its owner write this address? */
+bool lease_covers(const struct lease *l, const char *addr);
+/* Takes a lease from its owner, whose next write is refused. run: its run id or the start of it;
+ * NULL: the only one. ERR_NOT_FOUND: there is none; ERR_USAGE: several. only_if_dead: ERR_LEASE
+ * unless the owner is dead or expired. */
+must_check int lease_break(struct state *s, const char *run, bool only_if_dead, struct err *e);
 
 /* ---- repair ---- */
 /* Adds one entry a fault: pages, foreign keys, checksums of rows, the event chain, dangling deps,

@@ -12,20 +12,27 @@
 
 static int check_fence(struct state *s, struct err *e)
 {
-	int64_t fence = 0;
+	int64_t held = 0;
 
 	if (!s->fence) {
 		err_set(e, ERR_LEASE, "writing the state needs the lease, and this run holds none");
 		return -1;
 	}
-	if (sql_int_of(s, "SELECT fence FROM lease WHERE id = 1 AND run IS NOT NULL", SQL_NO_ARGS,
-		       &fence, e))
+	if (sql_int_of(s, "SELECT count(*) FROM leases WHERE fence = ?1",
+		       SQL_ARGS(sql_int(s->fence)), &held, e))
 		return -1;
-	if (fence == s->fence)
+	if (held)
 		return 0;
 	err_set(e, ERR_LEASE, "the lease of run %s was taken away; this run may not write any more",
 		s->run);
 	return err_hint(e, "'muster lock ls' shows who holds it; run again when it is free");
+}
+
+int check_scope(const struct state *s, const char *addr, struct err *e)
+{
+	if (!s->scope_arena || map_getc(&s->scope, addr))
+		return 0;
+	return err_set(e, ERR_LEASE, "%s is not among what this run's lease covers", addr);
 }
 
 static int count_change(struct state *s, struct err *e)

@@ -28,6 +28,8 @@ must_check int write_end(struct state *s, int rc, struct err *e);
 /* For looking at a file that may be old or unwell: read-only, identified as a muster state, neither
  * migrated nor checked. */
 must_check int state_open_raw(const char *path, struct state **out, struct err *e);
+/* May this run write that address? ERR_LEASE: it is outside of what its lease covers. */
+must_check int check_scope(const struct state *s, const char *addr, struct err *e);
 /* Begins a group if none is open. */
 must_check int group_begin(struct state *s, struct err *e);
 

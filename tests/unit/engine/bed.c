@@ -169,7 +169,7 @@ static void check(struct bed *b, size_t resources)
 	     "%s", e.msg);
 	must(orphans.v.n == 0, "%zu orphans, %s", orphans.v.n, orphans.v.v[0]->id);
 	must(st.intents.v.n == 0);
-	must(!st.leased);
+	must(!st.leases.v.n);
 	for (size_t i = 0; i < st.nodes.n; i++)
 		must(strcmp(st.nodes.v[i]->state, "ready") == 0, "%s is %s", st.nodes.v[i]->name,
 		     st.nodes.v[i]->state);

@@ -341,7 +341,7 @@ static void check_main(struct bed *b)
 	must(!orphans.v.n, "%zu leftovers, %s", orphans.v.n, orphans.v.v[0]->id);
 	must(!st.intents.v.n, "an open intent: %s %s", st.intents.v.v[0]->action,
 	     st.intents.v.v[0]->addr);
-	must(!st.leased, "the lease is held by %s", st.lease.run);
+	must(!st.leases.v.n, "the lease is held by %s", st.leases.v.v[0]->h.run);
 	must(!problems.n, "%s", problems.v[0].msg);
 	err_list_fini(&problems);
 }

@@ -18,12 +18,11 @@ static void hold(struct bed *b)
 
 static int64_t last_beat(struct bed *b)
 {
-	struct lease_holder h;
+	struct leases all;
 	struct err e = { 0 };
-	bool held = false;
 
-	must(!lease_show(b->state, &h, &held, &e) && held, "%s", e.msg);
-	return h.beat_ms;
+	must(!lease_list(b->state, b->a, &all, &e) && all.v.n == 1, "%s", e.msg);
+	return all.v.v[0]->h.beat_ms;
 }
 
 /* Also what was written meanwhile: nobody else may be asked to commit it. */
@@ -61,7 +60,7 @@ static void a_lost_lease(struct bed *b)
 	b->en->work = &work;
 	beat_start(&beat, b->en, BEAT_MS);
 	task_spawn(&work, "work", long_work, NULL);
-	must(!lease_break(b->state, false, &e), "%s", e.msg);
+	must(!lease_break(b->state, NULL, false, &e), "%s", e.msg);
 	must(!group_wait(&work, &e), "%s", e.msg);
 	b->en->work = NULL;
 	must(waited == -1 && told.kind == ERR_CANCELLED, "the work went on");

@@ -154,7 +154,7 @@ static void first_run(struct bed *b)
 	must(!at->retries || b->events_retry > 0, "nobody was told of a second try");
 	must(!engine_status(b->en, b->a, false, &st, &e), "%s", e.msg);
 	must(st.intents.v.n == at->intents, "%zu intents are open", st.intents.v.n);
-	must(!st.leased);
+	must(!st.leases.v.n);
 }
 
 static void lay_out(struct bed *b, const char *after, const char *options)

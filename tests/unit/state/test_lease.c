@@ -8,21 +8,20 @@
 
 static struct lease_holder shown(struct state *s)
 {
-	struct lease_holder h;
-	bool held;
+	struct leases all;
 
-	OK(lease_show(s, &h, &held, &err));
-	assert_true(held);
-	return h;
+	OK(lease_list(s, arena, &all, &err));
+	assert_int_equal(all.v.n, 1);
+	assert_true(all.v.v[0]->whole);
+	return all.v.v[0]->h;
 }
 
 static bool is_held(struct state *s)
 {
-	struct lease_holder h;
-	bool held;
+	struct leases all;
 
-	OK(lease_show(s, &h, &held, &err));
-	return held;
+	OK(lease_list(s, arena, &all, &err));
+	return all.v.n > 0;
 }
 
 static struct state *open_again(void)
@@ -111,7 +110,7 @@ static void live_holder_is_respected(void **data)
 	      "holds the lease: apply, run run1");
 	assert_non_null(strstr(err.hint, "muster lock break"));
 	assert_int_equal(err_exit_code(&err), 5);
-	FAILS(lease_break(other, true, &err), ERR_LEASE, "holds the lease");
+	FAILS(lease_break(other, NULL, true, &err), ERR_LEASE, "holds the lease");
 	FAILS(state_resource_put(other, sample("a"), &err), ERR_LEASE, "needs the lease");
 	OK(state_resource_put(s, sample("a"), &err));
 	OK(lease_release(s, &err));
@@ -128,8 +127,8 @@ static void broken_lease_stops_its_owner(void **data)
 	int64_t seq;
 
 	(void)data;
-	OK(lease_break(other, false, &err));
-	FAILS(lease_break(other, false, &err), ERR_NOT_FOUND, "nobody");
+	OK(lease_break(other, NULL, false, &err));
+	FAILS(lease_break(other, NULL, false, &err), ERR_NOT_FOUND, "nobody");
 	FAILS(state_resource_put(s, sample("a"), &err), ERR_LEASE, "was taken away");
 	FAILS(journal_intent(s, &row, &seq, &err), ERR_LEASE, "was taken away");
 	FAILS(lease_beat(s, &err), ERR_LEASE, "was taken away");
@@ -154,13 +153,13 @@ static void expired_lease_is_taken_over(void **data)
 	struct state_events ev;
 
 	(void)data;
-	raw_sql(db, "UPDATE lease SET expires_ms = 1");
+	raw_sql(db, "UPDATE leases SET expires_ms = 1");
 	assert_true(shown(other).expired);
 	/* Nobody took it yet: its owner may wake up and go on. */
 	OK(state_resource_put(s, sample("a"), &err));
 	OK(lease_beat(s, &err));
 	assert_false(shown(other).expired);
-	raw_sql(db, "UPDATE lease SET expires_ms = 1");
+	raw_sql(db, "UPDATE leases SET expires_ms = 1");
 	OK(lease_take(other, "run2", "apply", &err));
 	assert_int_equal(shown(other).fence, 2);
 	FAILS(lease_beat(s, &err), ERR_LEASE, "was taken away");
@@ -214,7 +213,7 @@ static void dead_owner_is_taken_over_at_once(void **data)
 	assert_string_equal(value_get_str(ev.v.v[0]->data, "why", "").p, "dead");
 	OK(lease_release(s, &err));
 	dead_owner();
-	OK(lease_break(s, true, &err));
+	OK(lease_break(s, NULL, true, &err));
 	assert_false(is_held(s));
 	state_close(s);
 }
@@ -225,7 +224,7 @@ static void pid_reuse_is_seen(void **data)
 
 	(void)data;
 	assert_false(shown(s).dead);
-	raw_sql(db, "UPDATE lease SET pid_start = pid_start + 1");
+	raw_sql(db, "UPDATE leases SET pid_start = pid_start + 1");
 	assert_true(shown(s).dead);
 	state_close(s);
 }
@@ -236,13 +235,13 @@ static void other_places_wait_for_the_expiry(void **data)
 
 	(void)data;
 	/* A container on this kernel: same boot, other pids. */
-	raw_sql(db, "UPDATE lease SET pid = 999999999, pid_ns = 'pid:[1]'");
+	raw_sql(db, "UPDATE leases SET pid = 999999999, pid_ns = 'pid:[1]'");
 	assert_false(shown(s).dead);
 	/* Another machine with our name. */
-	raw_sql(db, "UPDATE lease SET boot_id = 'x', machine = 'y'");
+	raw_sql(db, "UPDATE leases SET boot_id = 'x', machine = 'y'");
 	assert_false(shown(s).dead);
 	/* No machine id known: no guess. */
-	raw_sql(db, "UPDATE lease SET boot_id = 'x', machine = ''");
+	raw_sql(db, "UPDATE leases SET boot_id = 'x', machine = ''");
 	assert_false(shown(s).dead);
 	state_close(s);
 }
@@ -252,12 +251,12 @@ static void rebooted_machine_is_dead(void **data)
 	struct state *s = open_leased();
 
 	(void)data;
-	if (!raw_int(db, "SELECT length(machine) > 0 FROM lease")) {
+	if (!raw_int(db, "SELECT length(machine) > 0 FROM leases")) {
 		state_close(s);
 		print_message("no /etc/machine-id here\n");
 		skip();
 	}
-	raw_sql(db, "UPDATE lease SET boot_id = 'x'");
+	raw_sql(db, "UPDATE leases SET boot_id = 'x'");
 	assert_true(shown(s).dead);
 	state_close(s);
 }
@@ -316,6 +315,194 @@ static void beat_in_a_group(void **data)
 	assert_int_equal(raw_int(db, "SELECT count(*) FROM journal"), 1);
 }
 
+/* ---- leases of some objects ---- */
+
+static void scope_of(struct lease_scope *out, const char *write, const char *read)
+{
+	struct str rest = str_of(write), word;
+
+	*out = (struct lease_scope){ 0 };
+	while (str_next(&rest, ' ', &word))
+		if (word.n)
+			VEC_ADD(arena, &out->write) = str_cstr(arena, word);
+	rest = str_of(read);
+	while (str_next(&rest, ' ', &word))
+		if (word.n)
+			VEC_ADD(arena, &out->read) = str_cstr(arena, word);
+}
+
+static void who_excludes_whom(void **data)
+{
+	static const struct {
+		const char *write, *read, *write2, *read2, *both; /* both: the first in the way */
+	} cases[] = {
+		{ "a b", "", "c d", "", NULL },	  { "a b", "n", "c d", "n", NULL },
+		{ "a b", "", "b c", "", "b" },	  { "a", "n", "n", "", "n" },
+		{ "n", "", "b", "n", "n" },	  { "a", "b", "b", "a", "b" },
+		{ "", "", "a", "", NULL },	  { "a[1]", "", "a[11]", "", NULL },
+		{ NULL, "", "a", "", "objects" }, { "a", "", NULL, "", "objects" },
+		{ NULL, "", NULL, "", "" },
+	};
+
+	(void)data;
+	struct state *s = open_new(), *other = open_again();
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct lease_scope one, two;
+		scope_of(&one, cases[i].write ? cases[i].write : "", cases[i].read);
+		scope_of(&two, cases[i].write2 ? cases[i].write2 : "", cases[i].read2);
+		OK(lease_take_scope(s, "run1", "apply", cases[i].write ? &one : NULL, &err));
+		const struct lease_scope *want = cases[i].write2 ? &two : NULL;
+		if (cases[i].both) {
+			FAILS(lease_take_scope(other, "run2", "apply", want, &err), ERR_LEASE,
+			      "run run1");
+			if (cases[i].write && cases[i].write2)
+				assert_non_null(strstr(err.msg, cases[i].both));
+		} else {
+			OK(lease_take_scope(other, "run2", "apply", want, &err));
+			OK(lease_release(other, &err));
+		}
+		OK(lease_release(s, &err));
+	}
+	assert_int_equal(raw_int(db, "SELECT count(*) FROM lease_scopes"), 0);
+	state_close(s);
+	state_close(other);
+}
+
+static void outside_of_its_scope_nothing_is_written(void **data)
+{
+	struct state *s = open_new();
+	struct journal_row row = { .addr = "b", .action = "create" };
+	struct lease_scope scope;
+	struct leases all;
+	int64_t seq;
+
+	(void)data;
+	scope_of(&scope, "a c", "n");
+	OK(lease_take(s, NULL, "apply", &err));
+	OK(state_resource_put(s, sample("b"), &err));
+	OK(state_resource_put(s, sample("n"), &err));
+	OK(lease_release(s, &err));
+	OK(lease_take_scope(s, "run1", "apply", &scope, &err));
+	OK(state_resource_put(s, sample("a"), &err));
+	FAILS(state_resource_put(s, sample("b"), &err), ERR_LEASE, "b is not among");
+	FAILS(state_resource_del(s, "b", &err), ERR_LEASE, "not among");
+	FAILS(state_resource_put(s, sample("n"), &err), ERR_LEASE, "n is not among");
+	FAILS(state_resource_move(s, "a", "b2", &err), ERR_LEASE, "not among");
+	FAILS(state_resource_move(s, "b", "c", &err), ERR_LEASE, "not among");
+	FAILS(state_facts_put(s, "b", sample_value(1, "x"), &err), ERR_LEASE, "not among");
+	FAILS(journal_intent(s, &row, &seq, &err), ERR_LEASE, "not among");
+	OK(journal_flush(s, &err));
+	OK(lease_list(s, arena, &all, &err));
+	assert_int_equal(all.v.n, 1);
+	assert_false(all.v.v[0]->whole);
+	assert_true(lease_covers(all.v.v[0], "c"));
+	assert_false(lease_covers(all.v.v[0], "n"));
+	OK(lease_beat(s, &err));
+	OK(lease_release(s, &err));
+	/* The next lease has a scope of its own. */
+	OK(lease_take(s, NULL, "apply", &err));
+	OK(state_resource_put(s, sample("b"), &err));
+	OK(lease_release(s, &err));
+	state_close(s);
+}
+
+static void one_of_several_is_broken_by_name(void **data)
+{
+	struct state *s = open_new(), *other = open_again();
+	struct lease_scope one, two;
+
+	(void)data;
+	scope_of(&one, "a", "");
+	scope_of(&two, "b", "");
+	OK(lease_take_scope(s, "run1", "apply", &one, &err));
+	OK(lease_take_scope(other, "run2", "apply", &two, &err));
+	FAILS(lease_break(s, NULL, false, &err), ERR_USAGE, "run1, run2");
+	FAILS(lease_break(s, "run", false, &err), ERR_USAGE, "several");
+	FAILS(lease_break(s, "run3", false, &err), ERR_NOT_FOUND, "run3");
+	OK(lease_break(s, "run2", false, &err));
+	FAILS(state_resource_put(other, sample("b"), &err), ERR_LEASE, "taken away");
+	OK(state_resource_put(s, sample("a"), &err));
+	OK(lease_release(s, &err));
+	state_close(s);
+	state_close(other);
+}
+
+enum { SIDE_TURNS = 150 };
+
+/* Intents and outcomes of `addr`s of its own, until it is killed or done. */
+static _Noreturn void write_aside(const char *run, const char *prefix)
+{
+	struct state *mine;
+	struct lease_scope scope = { 0 };
+
+	for (int i = 0; i < SIDE_TURNS; i++)
+		VEC_ADD(arena, &scope.write) = arena_printf(arena, "%s[%d]", prefix, i);
+	if (state_open(db, "train", 0, &mine, &err) ||
+	    lease_take_scope(mine, run, "apply", &scope, &err))
+		_exit(1);
+	for (int i = 0; i < SIDE_TURNS; i++) {
+		struct journal_row row = { .addr = scope.write.v[i], .action = "create" };
+		struct state_resource *r = sample(scope.write.v[i]);
+		struct journal_result done = { .outcome = JOURNAL_DONE, .put = r };
+
+		r->deps.n = 0; /* state check would miss it */
+		if (journal_intent(mine, &row, &row.seq, &err) || journal_flush(mine, &err) ||
+		    journal_settle(mine, row.seq, &done, &err) || journal_flush(mine, &err))
+			_exit(2);
+	}
+	_exit(lease_release(mine, &err) ? 3 : 0);
+}
+
+static pid_t fork_writer(const char *run, const char *prefix)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		write_aside(run, prefix);
+	return pid;
+}
+
+/* One of two is killed in the middle: the other does not notice, and its nodes are free again. */
+static void two_write_side_by_side(void **data)
+{
+	struct lease_scope scope;
+	struct leases all;
+	int status;
+
+	(void)data;
+	state_close(open_new());
+	pid_t victim = fork_writer("run1", "a"), other = fork_writer("run2", "b");
+	struct state *s = open_again();
+	while (raw_int(db, "SELECT count(*) FROM resources WHERE addr LIKE 'a[%'") < SIDE_TURNS / 5)
+		usleep(1000);
+	kill(victim, SIGKILL);
+	assert_int_equal(waitpid(victim, &status, 0), victim);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(waitpid(other, &status, 0), other);
+	assert_int_equal(status, 0);
+	assert_int_equal(raw_int(db, "SELECT count(*) FROM resources WHERE addr LIKE 'b[%'"),
+			 SIDE_TURNS);
+	OK(lease_list(s, arena, &all, &err));
+	assert_int_equal(all.v.n, 1);
+	assert_true(all.v.v[0]->h.dead);
+	scope_of(&scope, "b[1]", "");
+	/* the dead one is in nobody's way */
+	OK(lease_take_scope(s, "run3", "apply", &scope, &err));
+	OK(lease_release(s, &err));
+	OK(lease_list(s, arena, &all, &err));
+	assert_int_equal(all.v.n, 1);
+	scope_of(&scope, "a[1]", "");
+	OK(lease_take_scope(s, "run4", "apply", &scope, &err)); /* it is taken over */
+	OK(lease_release(s, &err));
+	OK(lease_list(s, arena, &all, &err));
+	assert_int_equal(all.v.n, 0);
+	assert_int_equal(
+	/* The intent that it was killed in, at most. */
+	assert_int_equal(problems_of(s),
+			 raw_int(db, "SELECT count(*) FROM journal WHERE outcome = 0"));
+	state_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -330,6 +517,10 @@ int main(void)
 		STATE_TEST(rebooted_machine_is_dead),
 		STATE_TEST(one_of_many_wins),
 		STATE_TEST(beat_in_a_group),
+		STATE_TEST(who_excludes_whom),
+		STATE_TEST(outside_of_its_scope_nothing_is_written),
+		STATE_TEST(one_of_several_is_broken_by_name),
+		STATE_TEST(two_write_side_by_side),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,7 +144,7 @@ static void import_after_a_broken_lease(void **data)
 	struct str text;
 
 	(void)data;
-	OK(lease_break(o, false, &err));
+	OK(lease_break(o, NULL, false, &err));
 	state_close(o);
 	o = open_other("train");
 	OK(state_import(o, arena, exported(s, &text), &err));
@@ -299,7 +299,7 @@ static void backup_while_written(void **data)
 	pid_t pid = fork();
 	if (!pid) {
 		struct state *w;
-		if (state_open(db, NULL, 0, &w, &err) || lease_break(w, false, &err) ||
+		if (state_open(db, NULL, 0, &w, &err) || lease_break(w, NULL, false, &err) ||
 		    lease_take(w, NULL, "x", &err))
 			_exit(1);
 		for (int i = 0;; i++)
