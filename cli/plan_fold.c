@@ -31,11 +31,19 @@ static const struct plan_pool *pool_of(const struct folder *f, const struct chan
 	return ch->pool ? map_getc(&f->pools, ch->pool) : NULL;
 }
 
+/* A limit of the whole pool is none. */
 static int64_t limit_of(const struct folder *f, const struct change *ch)
 {
 	const struct plan_pool *pool = pool_of(f, ch);
 
-	return pool && ch->in_service ? pool->at_a_time : 0;
+	return pool && ch->in_service && pool->at_a_time < pool->nodes ? pool->at_a_time : 0;
+}
+
+static int64_t canary_of(const struct folder *f, const struct change *ch)
+{
+	const struct plan_pool *pool = pool_of(f, ch);
+
+	return pool && ch->in_service ? pool->canary : 0;
 }
 
 /* What one such step took before: a replacement is a deletion and a making. */
@@ -62,8 +70,8 @@ static struct str key_of(const struct folder *f, const struct change *ch)
 	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, BUF_MAX_DEFAULT);
-	buf_addf(&b, "%d %s %lld", (int)ch->action, ch->shape ? ch->shape : ch->addr,
-		 (long long)limit_of(f, ch));
+	buf_addf(&b, "%d %s %lld %lld", (int)ch->action, ch->shape ? ch->shape : ch->addr,
+		 (long long)limit_of(f, ch), (long long)canary_of(f, ch));
 	for (size_t i = 0; f->diff && i < ch->fields.n; i++)
 		buf_addf(&b, "\n%s", ch->fields.v[i].diff ? ch->fields.v[i].diff : "");
 	return (struct str){ buf_dup(&b, f->a), b.n };
@@ -88,9 +96,11 @@ static void group_equal(struct folder *f, struct change *const *v, size_t n, str
 		size_t at = f->full ? 0 : (size_t)(uintptr_t)map_get(&by_key, key);
 
 		if (!at) {
-			VEC_ADD(f->a, &out->v) = (struct fold_entry){
-				.first = v[i], .equal = true, .at_a_time = limit_of(f, v[i])
-			};
+			VEC_ADD(f->a,
+				&out->v) = (struct fold_entry){ .first = v[i],
+								.equal = true,
+								.canary = canary_of(f, v[i]),
+								.at_a_time = limit_of(f, v[i]) };
 			at = out->v.n;
 			if (!f->full) {
 				// cppcheck-suppress intToPointerCast
@@ -143,7 +153,7 @@ static void absorb(struct folder *f, struct fold_entry *into, const struct fold_
 		VEC_ADD(f->a, &into->members) = en->members.v[i];
 	if (en->each_ms > into->each_ms)
 		into->each_ms = en->each_ms;
-	if (en->at_a_time != into->at_a_time)
+	if (en->at_a_time != into->at_a_time || en->canary != into->canary)
 		into->at_a_time = FOLD_LIMITS_DIFFER;
 	into->equal &= same_content(one, other);
 }
@@ -239,6 +249,8 @@ static void count_pools(struct folder *f, struct fold_entry *en)
 			map_put(&seen, str_of(en->members.v[i]->pool), f);
 	}
 	en->pools = seen.n;
+	if ((size_t)en->canary >= en->members.n)
+		en->canary = 0;
 	if (en->at_a_time > 0 && (size_t)en->at_a_time >= en->members.n)
 		en->at_a_time = 0;
 }

@@ -14,6 +14,7 @@ struct fold_entry {
 	bool equal;			    /* all of them, but for the node */
 	/* of first->fields: the values are not the same for all. NULL: they are */
 	bool *varies;
+	int64_t canary;		/* so many go first; 0: all alike */
 	int64_t at_a_time;	/* so many may be down at a time; 0: no limit that counts here */
 #define FOLD_LIMITS_DIFFER (-1) /* from pool to pool */
 	int64_t each_ms;	/* how long one took before; 0: not known */

@@ -26,7 +26,7 @@ static const char *const words[] = {
 	[CHANGE_REPLACE] = "destroy, then create again",
 	[CHANGE_DELETE] = "destroy",
 	[CHANGE_CONFIGURE] = "configure",
-	[CHANGE_FORGET] = "forget (not destroyed)",
+	[CHANGE_FORGET] = "forget",
 };
 /* machines that exist without us */
 static const char *const owned_words[] = {
@@ -126,6 +126,20 @@ static void diff_lines(struct painter *p, const char *diff)
 	}
 }
 
+/* Both sides read alike where only a secret inside has changed. */
+static bool only_secret(const struct field_change *f)
+{
+	scoped(buf_fini) struct buf before = { 0 }, after = { 0 };
+
+	if (!f->before || !f->after || !value_has_secret(f->before) || !value_has_secret(f->after))
+		return false;
+	buf_init(&before, BUF_MAX_DEFAULT);
+	buf_init(&after, BUF_MAX_DEFAULT);
+	json_write(&before, f->before, JSON_SORT);
+	json_write(&after, f->after, JSON_SORT);
+	return str_eq(buf_str(&before), buf_str(&after));
+}
+
 static void field_values(struct painter *p, const struct fold_entry *en, size_t i)
 {
 	const struct field_change *f = &en->first->fields.v[i];
@@ -137,9 +151,16 @@ static void field_values(struct painter *p, const struct fold_entry *en, size_t 
 	if ((!f->before && !f->after) || (p->how->diff && f->diff))
 		return;
 	buf_adds(p->b, ": ");
-	put_value(p, f->before);
+	if (only_secret(f)) {
+		put_value(p, f->after);
+		buf_adds(p->b, " (what is sensitive in it changed)");
+		return;
+	}
+	/* drift reads: as it should be, as it is. A node was asked what would mend it. */
+	bool turned = p->drift && en->first->action == CHANGE_CONFIGURE;
+	put_value(p, turned ? f->after : f->before);
 	buf_adds(p->b, " → ");
-	put_value(p, f->after);
+	put_value(p, turned ? f->before : f->after);
 }
 
 static void field_line(struct painter *p, const struct fold_entry *en, size_t i)
@@ -216,13 +237,14 @@ static void put_set(struct painter *p, const char *set, bool whole)
 	}
 	for (size_t next; (next = hostlist_term_end(s, end ? end + 1 : 0, ",")) <= SET_SHOWN;)
 		end = next;
-	if (!end) { /* one name with a long list in its brackets */
+	bool inside = !end; /* one name with a long list in its brackets */
+	if (inside) {
 		end = SET_SHOWN;
 		while (end > 0 && s.p[end] != ',')
 			end--;
 	}
 	view_plain(p->b, str_sub(s, 0, end));
-	buf_adds(p->b, ",… (--full shows all)");
+	buf_adds(p->b, inside ? ",…] (--full shows all)" : ",… (--full shows all)");
 }
 
 static void put_subject(struct painter *p, const struct fold_entry *en)
@@ -231,8 +253,7 @@ static void put_subject(struct painter *p, const struct fold_entry *en)
 	bool is_node = strcmp(ch->kind, "machine") == 0;
 
 	if (en->members.n == 1) {
-		put_line(p, (ch->action == CHANGE_CONFIGURE || ch->owned) && ch->node ? ch->node
-										      : ch->addr);
+		put_line(p, ch->action == CHANGE_CONFIGURE && ch->node ? ch->node : ch->addr);
 		return;
 	}
 	buf_addf(p->b, "%zu ", en->members.n);
@@ -275,6 +296,11 @@ static void put_effects(struct painter *p, const struct fold_entry *en)
 		put_duration(p->b, en->each_ms);
 		buf_adds(p->b, " each");
 		between = ", ";
+	}
+	if (en->canary && en->at_a_time != FOLD_LIMITS_DIFFER) {
+		buf_addf(p->b, "%s%lld first%s", between, (long long)en->canary,
+			 en->pools > 1 ? " of each pool" : "");
+		between = ", then ";
 	}
 	if (en->at_a_time == FOLD_LIMITS_DIFFER)
 		buf_addf(p->b, "%sso many at a time as each pool allows", between);
@@ -340,6 +366,37 @@ void paint_unreachable(struct painter *p, const struct plan *plan)
 	buf_addc(p->b, ' ');
 	put_set(p, view_fold(p->a, plan->unreachable.v, n), p->how->full);
 	buf_addc(p->b, '\n');
+}
+
+void paint_left_out(struct painter *p, const struct plan *plan)
+{
+	struct map by_why;
+
+	if (plan->is_configure)
+		return; /* the command tells them itself */
+	map_init(&by_why, p->a);
+	for (size_t i = 0; i < plan->left_out.n; i++) {
+		const struct left_out *x = plan->left_out.v[i];
+		struct names *names = map_getc(&by_why, x->why);
+		if (!names) {
+			names = arena_obj(p->a, struct names);
+			map_put(&by_why, str_of(x->why), names);
+		}
+		VEC_ADD(p->a, &names->v) = x->node;
+	}
+	for (size_t i = 0; i < by_why.n; i++) {
+		const struct names *names = by_why.e[i].val;
+		buf_adds(p->b, i ? "" : "\n");
+		put_on(p, VIEW_YELLOW);
+		buf_addf(p->b, "%zu %s left out:", names->v.n,
+			 names->v.n == 1 ? "node is" : "nodes are");
+		put_off(p);
+		buf_addc(p->b, ' ');
+		put_set(p, view_fold(p->a, names->v.v, names->v.n), p->how->full);
+		buf_adds(p->b, ": ");
+		view_plain(p->b, by_why.e[i].key);
+		buf_addc(p->b, '\n');
+	}
 }
 
 void paint_summary(struct painter *p, const struct plan *plan)

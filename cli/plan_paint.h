@@ -21,6 +21,8 @@ void paint_head(struct painter *p, const struct fold_entry *en);
 void paint_body(struct painter *p, const struct fold_entry *en); /* its fields and diffs */
 /* A blank line and the nodes that could not be asked; nothing if all could. */
 void paint_unreachable(struct painter *p, const struct plan *plan);
+/* The same for nodes that were chosen and can't be touched, for each reason. */
+void paint_left_out(struct painter *p, const struct plan *plan);
 void paint_summary(struct painter *p, const struct plan *plan); /* without the end of the line */
 
 #endif

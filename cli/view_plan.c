@@ -28,20 +28,29 @@ static void change_lines(struct painter *p, const struct plan *plan, struct chan
 			 left_entries);
 }
 
+static const char *what_was_compared(const struct plan *plan)
+{
+	return plan->unreachable.n ? "What could be asked"
+	       : plan->left_out.n  ? "What may be changed"
+				   : "The fleet";
+}
+
 void plan_text(struct buf *b, struct arena *a, const struct plan *plan, const struct plan_view *how,
 	       bool color)
 {
 	struct painter p = { .b = b, .a = a, .how = how, .color = color, .indent = "  " };
 
 	if (plan_is_empty(plan)) {
-		buf_addf(b, "%sNo changes.%s The fleet is as the spec says.\n",
-			 view_on(color, VIEW_GREEN), view_off(color));
+		buf_addf(b, "%sNo changes.%s %s is as the spec says.\n", view_on(color, VIEW_GREEN),
+			 view_off(color), what_was_compared(plan));
 		paint_unreachable(&p, plan);
+		paint_left_out(&p, plan);
 		return;
 	}
 	buf_adds(b, plan->is_destroy ? "muster will destroy:\n\n" : "muster will do this:\n\n");
 	change_lines(&p, plan, plan->changes.v, plan->changes.n);
 	paint_unreachable(&p, plan);
+	paint_left_out(&p, plan);
 	buf_addc(b, '\n');
 	paint_summary(&p, plan);
 	buf_addc(b, '\n');
@@ -55,8 +64,9 @@ void drift_text(struct buf *b, struct arena *a, const struct plan *plan,
 	};
 
 	if (!plan->drift.n) {
-		buf_addf(b, "%sNo drift.%s Nothing was changed outside.\n",
-			 view_on(color, VIEW_GREEN), view_off(color));
+		buf_addf(b, "%sNo drift.%s Nothing%s was changed outside.\n",
+			 view_on(color, VIEW_GREEN), view_off(color),
+			 plan->unreachable.n ? " that could be asked" : "");
 		paint_unreachable(&p, plan);
 		return;
 	}

@@ -107,7 +107,8 @@ static void put_fence(struct markdown *m, const struct fenced *f)
 
 	if (!f->v.n)
 		return;
-	buf_addc(m->b, '\n');
+	if (!str_ends(buf_str(m->b), "\n\n"))
+		buf_addc(m->b, '\n');
 	buf_addn(m->b, '`', ticks);
 	buf_adds(m->b, "diff\n");
 	for (size_t i = 0; i < f->v.n; i++)
@@ -182,7 +183,8 @@ static void heading(struct markdown *m)
 	} else if (m->drift) {
 		buf_adds(m->b, "**No drift.** Nothing was changed outside.");
 	} else if (plan_is_empty(p)) {
-		buf_adds(m->b, "**No changes.** The fleet is as the spec says.");
+		buf_addf(m->b, "**No changes.** %s is as the spec says.",
+			 p->unreachable.n ? "What could be asked" : "The fleet");
 	} else {
 		buf_adds(m->b, "**");
 		paint_summary(&paint, p);

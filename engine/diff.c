@@ -420,7 +420,8 @@ void diff_config(struct arena *a, const struct diff_config_input *in, struct dif
 	if (!in->wanted)
 		return;
 	if (in->fresh) {
-		out->change = config_change(a, in, CAUSE_SPEC, "a new machine");
+		out->change = config_change(a, in, CAUSE_SPEC,
+					    in->owned ? "newly taken in" : "a new machine");
 		VEC_ADD(a, &out->change->unknown) = "configuration";
 		return;
 	}
@@ -445,8 +446,8 @@ void diff_config(struct arena *a, const struct diff_config_input *in, struct dif
 	if (!out->change)
 		return;
 	out->change->in_service = in->recorded != NULL;
-	copy_fields(a, p, cause, out->change);
 	out->change->unwell = in->tainted;
+	copy_fields(a, p, cause, out->change);
 	if (!p || !p->probed)
 		VEC_ADD(a, &out->change->unknown) = "configuration";
 	if (found && cause == CAUSE_OUTSIDE) {

@@ -88,29 +88,34 @@ int selection_make(struct arena *a, const struct selectables *all,
 		   const struct selection_said *said, struct selection *out, struct err *e)
 {
 	struct chooser c = { .a = a, .all = all };
-	struct map limit, targets, excludes;
+	struct map limit, targets;
 	bool limited = said->limit != NULL, targeted = said->targets && said->targets[0];
 
 	out->all = !limited && !targeted && !(said->excludes && said->excludes[0]);
 	map_init(&out->chosen, a);
+	map_init(&out->excluded, a);
 	if (out->all)
 		return 0;
 	chooser_make(&c);
 	map_init(&limit, a);
 	map_init(&targets, a);
-	map_init(&excludes, a);
 	if (limited && choose(&c, said->limit, &limit, e))
 		return err_wrap(e, "--limit");
 	if (choose_list(&c, said->targets, "--target", &targets, e) ||
-	    choose_list(&c, said->excludes, "--exclude", &excludes, e))
+	    choose_list(&c, said->excludes, "--exclude", &out->excluded, e))
 		return -1;
 	for (size_t i = 0; i < all->v.n; i++) {
 		struct str addr = str_of(all->v.v[i].addr);
 		if ((!limited || map_has(&limit, addr)) && (!targeted || map_has(&targets, addr)) &&
-		    !map_has(&excludes, addr))
+		    !map_has(&out->excluded, addr))
 			map_put(&out->chosen, addr, out);
 	}
 	return 0;
+}
+
+bool selection_excludes(const struct selection *s, const char *addr)
+{
+	return !s->all && map_getc(&s->excluded, addr) != NULL;
 }
 
 bool selection_has(const struct selection *s, const char *addr)

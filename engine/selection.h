@@ -14,8 +14,9 @@ struct selectables {
 };
 
 struct selection {
-	bool all;	   /* nothing was said */
-	struct map chosen; /* addr -> non-NULL */
+	bool all;	     /* nothing was said */
+	struct map chosen;   /* addr -> non-NULL */
+	struct map excluded; /* the same: named by --exclude */
 };
 
 struct selection_said {
@@ -28,6 +29,7 @@ struct selection_said {
 must_check int selection_make(struct arena *a, const struct selectables *all,
 			      const struct selection_said *said, struct selection *out,
 			      struct err *e);
+bool selection_excludes(const struct selection *s, const char *addr);
 bool selection_has(const struct selection *s, const char *addr);
 
 #endif
