@@ -496,7 +496,6 @@ static void two_write_side_by_side(void **data)
 	OK(lease_release(s, &err));
 	OK(lease_list(s, arena, &all, &err));
 	assert_int_equal(all.v.n, 0);
-	assert_int_equal(
 	/* The intent that it was killed in, at most. */
 	assert_int_equal(problems_of(s),
 			 raw_int(db, "SELECT count(*) FROM journal WHERE outcome = 0"));
