@@ -109,7 +109,7 @@ static int parse_bracket(struct arena *a, struct str in, size_t at, struct part 
 
 static bool is_name_char(char c)
 {
-	return isalnum((unsigned char)c) || strchr("-_.:@%", c) || (unsigned char)c >= 0x80;
+	return isalnum((unsigned char)c) || (c && strchr("-_.:@%", c)) || (unsigned char)c >= 0x80;
 }
 
 /* One term, which starts `at` bytes into the whole text. */

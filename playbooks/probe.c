@@ -259,6 +259,15 @@ static int read_in_section(struct section *s, struct arena *a, struct str line, 
 	return 0;
 }
 
+/* A host that leaves out what was asked must not be a bug of ours later. */
+static int all_answered(const struct answers *an, const struct probe *p, struct err *e)
+{
+	for (size_t i = 0; i < p->index.n; i++)
+		if (!map_has(&an->by_id, p->index.e[i].key))
+			return err_set(e, ERR_REMOTE, "the probe's answer leaves out a section");
+	return 0;
+}
+
 int answers_parse(struct answers *an, const struct probe *p, struct str out, struct err *e)
 {
 	struct arena *a scoped(arena_freep) = arena_new("answers_parse");
@@ -270,7 +279,7 @@ int answers_parse(struct answers *an, const struct probe *p, struct str out, str
 			int kind = kind_of(str_sub(line, 1, SIZE_MAX));
 			section_close(&s, an);
 			if (str_eqc(line, "#end"))
-				return 0;
+				return all_answered(an, p, e);
 			if (kind < 0)
 				return err_set(e, ERR_REMOTE,
 					       "the probe's answer has an unknown section");

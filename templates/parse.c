@@ -80,10 +80,10 @@ static void add_text(struct builder *b, struct node *body, size_t from, size_t t
 static int close_tag(struct builder *b)
 {
 	struct lexer *l = &b->p.lex;
-	char sign = l->text.p[l->i];
 
-	if (b->p.tok.kind != T_END)
+	if (b->p.tok.kind != T_END || l->i >= l->text.n)
 		return parser_fault(&b->p, b->p.tok.at, "expected the end of the tag");
+	char sign = l->text.p[l->i];
 	b->last = (struct tag_end){ .strip = sign == '-',
 				    .trim = b->trim_blocks && sign != '-' && sign != '+' &&
 					    l->close[0] == '%' };

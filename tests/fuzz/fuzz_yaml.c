@@ -3,18 +3,8 @@
  * Any bytes are YAML or a positioned fault, in both dialects; what was read, written and read again
  * is equal.
  */
-#include <stdint.h>
-#include <stdlib.h>
-
 #include "base/yaml.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool so, const char *what)
-{
-	if (!so)
-		bug("%s", what);
-}
+#include "tests/fuzz/fuzz.h"
 
 /* NaN equals nothing, not even itself. */
 static bool has_nan(const struct value *v)
@@ -43,9 +33,9 @@ static void write_and_read(struct arena *a, const struct value *v, enum yaml_dia
 	buf_init(&b, YAML_MAX_BYTES);
 	yaml_write(&b, v, 0);
 	if (!b.overflow) {
-		must(yaml_parse(a, "again", buf_str(&b), dialect, &back, &faults) == 0,
-		     "what was written cannot be read");
-		must(value_equal(v, back), "what was written reads as something else");
+		fuzz_must(yaml_parse(a, "again", buf_str(&b), dialect, &back, &faults) == 0,
+			  "what was written cannot be read");
+		fuzz_must(value_equal(v, back), "what was written reads as something else");
 	}
 	buf_fini(&b);
 	err_list_fini(&faults);
@@ -58,14 +48,14 @@ static void read_as(struct str text, enum yaml_dialect dialect)
 	struct value *v = NULL;
 
 	if (yaml_parse(a, "f", text, dialect, &v, &faults) == 0) {
-		must(v != NULL && faults.n == 0, "read, and yet not");
+		fuzz_must(v != NULL && faults.n == 0, "read, and yet not");
 		write_and_read(a, v, dialect);
 	} else {
-		must(faults.n > 0, "refused without a word");
+		fuzz_must(faults.n > 0, "refused without a word");
 		for (size_t i = 0; i < faults.n; i++)
-			must(faults.v[i].pos.line > 0 && faults.v[i].pos.col > 0 &&
-				     faults.v[i].msg[0],
-			     "a fault without a place");
+			fuzz_must(faults.v[i].pos.line > 0 && faults.v[i].pos.col > 0 &&
+					  faults.v[i].msg[0],
+				  "a fault without a place");
 	}
 	err_list_fini(&faults);
 	arena_free(a);
@@ -73,7 +63,7 @@ static void read_as(struct str text, enum yaml_dialect dialect)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct str text = { (const char *)data, size };
+	struct str text = fuzz_text(data, size);
 
 	read_as(text, YAML_SPEC);
 	read_as(text, YAML_ANSIBLE);
