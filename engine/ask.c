@@ -104,7 +104,6 @@ int ask_list_again(struct engine *en, struct arena *a, const struct served *at,
 {
 	struct retry again = retry_within(LIST_BUDGET_MS);
 
-	again.stop = &en->stopping;
 	for (;;) {
 		struct err now = { 0 };
 		*out = (struct resources_seen){ 0 };
@@ -112,69 +111,68 @@ int ask_list_again(struct engine *en, struct arena *a, const struct served *at,
 			return 0;
 		if (!ask_again(en, NULL, &again, &now, e))
 			return -1;
-		}
 	}
 }
 
 int ask_create(const struct served *at, struct arena *a, const struct resource_want *w,
+	       struct resource_seen **out, struct err *e)
+{
 	struct turn turn;
 
-	       struct resource_seen **out, struct err *e)
+	*out = NULL;
 	if (take_turn(at, ASK_WRITE, &turn, e))
 		return -1;
-{
-	*out = NULL;
 	fault_point("call.create", "before");
-	end_turn(at, &turn, rc, e);
 	int rc = at->t->create(at->ep->p, a, w, out, e);
 	fault_point("call.create", "reply");
+	end_turn(at, &turn, rc, e);
 	if (!rc && !*out)
 		return err_set(e, ERR_BUG, "the provider made nothing and reported no error");
 	return rc;
 }
 
 int ask_update(const struct served *at, struct arena *a, const char *id,
+	       const struct resource_want *w, struct resource_seen **out, struct err *e)
+{
 	struct turn turn;
 
-	       const struct resource_want *w, struct resource_seen **out, struct err *e)
+	*out = NULL;
 	if (take_turn(at, ASK_WRITE, &turn, e))
 		return -1;
-{
-	*out = NULL;
 	fault_point("call.update", "before");
-	end_turn(at, &turn, rc, e);
 	int rc = at->t->update(at->ep->p, a, id, w, out, e);
 	fault_point("call.update", "reply");
+	end_turn(at, &turn, rc, e);
 	if (!rc && !*out)
 		return err_set(e, ERR_BUG, "the provider changed it and told nothing");
 	return rc;
 }
 
+int ask_destroy(const struct served *at, const char *id, struct err *e)
+{
 	struct turn turn;
 
 	if (take_turn(at, ASK_WRITE, &turn, e))
 		return -1;
-int ask_destroy(const struct served *at, const char *id, struct err *e)
-{
 	fault_point("call.destroy", "before");
-	end_turn(at, &turn, rc, e);
 	int rc = at->t->destroy(at->ep->p, id, e);
 	fault_point("call.destroy", "reply");
+	end_turn(at, &turn, rc, e);
 	return rc;
 }
 
 int ask_find(const struct served *at, struct arena *a, const char *token,
+	     struct resource_seen **out, struct err *e)
+{
 	struct turn turn;
 
-	     struct resource_seen **out, struct err *e)
+	*out = NULL;
 	if (take_turn(at, ASK_READ, &turn, e))
 		return -1;
-{
-	*out = NULL;
 	fault_point("call.find", "before");
-	end_turn(at, &turn, rc, e);
 	int rc = at->t->find(at->ep->p, a, token, out, e);
 	fault_point("call.find", "reply");
+	end_turn(at, &turn, rc, e);
 	return rc;
 }
 
