@@ -9,6 +9,7 @@
 #define MUSTER_ENGINE_ASK_H
 
 #include "engine/context.h"
+#include "engine/retry.h"
 
 /* A kind of object at a provider. */
 struct served {
@@ -32,7 +33,6 @@ must_check int ask_update(const struct served *at, struct arena *a, const char *
 must_check int ask_destroy(const struct served *at, const char *id, struct err *e);
 must_check int ask_find(const struct served *at, struct arena *a, const char *token,
 			struct resource_seen **out, struct err *e);
-/* How long after a lost request its object may still appear. */
 /*
  * The one policy of repetition, after a failure: true, when it may pass by itself and there is time
  * left; it has waited then, and told. Else *e is the last failure, or ERR_CANCELLED. BUSY is asked
@@ -41,6 +41,7 @@ must_check int ask_find(const struct served *at, struct arena *a, const char *to
  */
 bool ask_again(struct engine *en, const char *addr, struct retry *again, struct err *now,
 	       struct err *e);
+/* How long after a lost request its object may still appear. */
 int64_t ask_settle_ms(const struct served *at);
 
 #endif
