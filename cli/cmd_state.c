@@ -70,6 +70,27 @@ static int get_row(struct cli *c, const char *addr, struct state_resource **r, s
 	return err_hint(e, "muster state list shows what it has");
 }
 
+static bool is_named(const struct state_resource *r, const char *name)
+{
+	return r->pool && r->want && str_eqc(value_get_str(r->want, "name", NULL), name);
+}
+
+/* By address, or by a node's name. */
+static int find_row(struct cli *c, const char *name, struct state_resource **r, struct err *e)
+{
+	struct state_resources rows = { 0 };
+
+	if (state_resource_find(c->state, c->a, name, r, e) < 0)
+		return -1;
+	if (*r)
+		return 0;
+	if (state_resources(c->state, c->a, &rows, e) < 0)
+		return -1;
+	for (size_t i = 0; i < rows.v.n && !*r; i++)
+		*r = is_named(rows.v.v[i], name) ? rows.v.v[i] : NULL;
+	return *r ? 0 : get_row(c, name, r, e);
+}
+
 static int show(struct cli *c, const char *const *args, size_t n unused_arg, struct err *e)
 {
 	struct state_resource *r;
@@ -77,8 +98,8 @@ static int show(struct cli *c, const char *const *args, size_t n unused_arg, str
 	struct value *v = value_map(c->a), *deps = value_list(c->a);
 	scoped(buf_fini) struct buf b = { 0 };
 
-	if (get_row(c, args[0], &r, e) < 0 ||
-	    state_facts_get(c->state, c->a, args[0], &facts, e) < 0)
+	if (find_row(c, args[0], &r, e) < 0 ||
+	    state_facts_get(c->state, c->a, r->addr, &facts, e) < 0)
 		return -1;
 	value_set(v, "address", value_cstr(c->a, r->addr));
 	value_set(v, "kind", value_cstr(c->a, r->kind));
@@ -198,7 +219,7 @@ static int backup(struct cli *c, const char *const *args, size_t n, struct err *
 }
 
 static const struct verb state_verbs[] = {
-	{ "list", "", 0, 0, false, list },	     { "show", "ADDR", 1, 1, false, show },
+	{ "list", "", 0, 0, false, list },	     { "show", "ADDR|NODE", 1, 1, false, show },
 	{ "rm", "ADDR...", 1, 1000, true, rm },	     { "mv", "ADDR NEW", 2, 2, true, mv },
 	{ "export", "[FILE]", 0, 1, false, export }, { "import", "FILE", 1, 1, true, import },
 	{ "check", "", 0, 0, false, check },	     { "backup", "[FILE]", 0, 1, false, backup },
@@ -265,7 +286,7 @@ const struct command command_state = {
 	"state",
 	"list|show|rm|mv|export|import|check|backup",
 	"looks at and repairs the state",
-	"list; show ADDR; rm ADDR...: forget, without destroying; mv ADDR NEW; export [FILE]; import FILE into an empty state, or a backup in the place of a damaged one; check; backup "
+	"list; show ADDR or a node's name; rm ADDR...: forget, without destroying; mv ADDR NEW; export [FILE]; import FILE into an empty state, or a backup in the place of a damaged one; check; backup "
 	"[FILE]: a copy while others work.",
 	state_rows,
 	sizeof(struct state_opts),

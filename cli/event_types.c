@@ -56,7 +56,9 @@ const struct event_type event_types[] = {
 	} },
 	{ "step_failed", "a step has failed for good",
 	  "{\"address\":\"node.gpu[3]\",\"node\":\"gpu-3\",\"action\":\"create\",\"text\":\"no capacity\",\"error\":{\"severity\":\"error\",\"kind\":\"capacity\",\"message\":\"no capacity\"},\"done\":2,\"total\":12,\"took_ms\":912}", {
-		ADDRESS, NODE, ACTION, DONE, TOTAL, TOOK, ERROR(true),
+		ADDRESS, NODE, ACTION, TOOK, ERROR(true),
+		{ "done", EV_INT, false, "steps that have ended; absent for a deletion that the provider's lists deny at the end" },
+		{ "total", EV_INT, false, "steps of the plan; absent as done is" },
 		{ "text", EV_STR, true, "the error's message" },
 	} },
 	{ "step_progress", "what a step that runs is waiting for has changed",
@@ -64,7 +66,24 @@ const struct event_type event_types[] = {
 		ADDRESS, NODE, { "action", EV_STR, false, "as in step_start" },
 		{ "text", EV_STR, true, "for people" },
 	} },
-	{ "waiting", "something does not answer yet, and is asked again",
+	{ "wave", "the rolling of a pool begins, goes on after its canaries, or ends",
+	  "{\"pool\":\"gpu\",\"phase\":\"canary\",\"nodes\":2,\"at_a_time\":4,\"text\":\"pool gpu: gpu-[0-1] first, then 30 nodes, 4 at a time\"}", {
+		{ "pool", EV_STR, false, "the pool's name" },
+		{ "phase", EV_STR, true, "canary, rest, ..." },
+		{ "nodes", EV_INT, true, "how many nodes it is about" },
+		{ "at_a_time", EV_INT, false, "nodes in service that may be down at a time; 0: any number" },
+		{ "text", EV_STR, true, "for people" },
+	} },
+	{ "rate", "a provider's endpoint refused requests, and is asked at half the rate; or it has recovered",
+	  "{\"endpoint\":\"cloud create\",\"state\":\"halved\",\"per_second\":2.5,\"calls\":120,\"refused\":4,\"text\":\"cloud create is asked too often: halved to 2.5/s\"}", {
+		{ "endpoint", EV_STR, true, "the provider's name and what it is asked for" },
+		{ "state", EV_STR, true, "halved or recovered" },
+		{ "per_second", EV_NUMBER, true, "requests a second from now on" },
+		{ "calls", EV_INT, true, "requests so far" },
+		{ "refused", EV_INT, true, "of these, how many were refused" },
+		{ "text", EV_STR, true, "for people" },
+	} },
+	{ "waiting", "something does not answer yet, or another run holds the lease: it is asked again",
 	  "{\"address\":\"node.gpu[3]\",\"node\":\"gpu-3\",\"text\":\"waiting for SSH\"}", {
 		{ "address", EV_STR, false, "the resource's address" }, NODE,
 		{ "action", EV_STR, false, "as in step_start" },
@@ -203,6 +222,7 @@ static bool fits(enum event_kind kind, const struct value *v)
 	case EV_STR:
 	case EV_TIME: return v->kind == V_STR;
 	case EV_INT: return v->kind == V_INT;
+	case EV_NUMBER: return v->kind == V_INT || v->kind == V_FLOAT;
 	case EV_BOOL: return v->kind == V_BOOL;
 	case EV_LIST: return v->kind == V_LIST;
 	case EV_MAP: return v->kind == V_MAP;

@@ -31,7 +31,7 @@ void events_close(struct cli *c, int exit_code);
 
 /* ---- the table ---- */
 
-enum event_kind { EV_STR, EV_TIME, EV_INT, EV_BOOL, EV_LIST, EV_MAP, EV_ANY };
+enum event_kind { EV_STR, EV_TIME, EV_INT, EV_NUMBER, EV_BOOL, EV_LIST, EV_MAP, EV_ANY };
 
 struct event_field {
 	const char *name;

@@ -22,6 +22,7 @@
 #define SMALL_RUN    50 /* steps that are told one by one where there is no terminal */
 #define CAUSES_TOLD  20 /* kinds of failure that are told at once; the end tells all */
 #define BAR_WIDTH    24
+#define GUESS_FROM   10 /* ended steps; fewer tell nothing about the rest */
 
 struct at_work {
 	const char *name;
@@ -77,14 +78,17 @@ static void line(const char *text)
 
 /* ---- what is at work ---- */
 
-static const char *step_name(const struct engine_event *ev)
-{
-	return ev->node ? ev->node : ev->addr ? ev->addr : "";
-}
-
 static struct str step_key(const struct engine_event *ev)
 {
-	return str_of(ev->addr ? ev->addr : step_name(ev));
+	return str_of(ev->addr ? ev->addr : ev->node ? ev->node : "");
+}
+
+/* A node's name where it is known: some events have the address only. */
+static const char *step_name(const struct engine_event *ev)
+{
+	const struct at_work *s = map_get(&show.by_key, step_key(ev));
+
+	return ev->node ? ev->node : s ? s->name : ev->addr ? ev->addr : "";
 }
 
 static void unlink_step(struct at_work *s)
@@ -222,7 +226,7 @@ static const char *doing(const char *action)
 
 static int64_t ms_left(int64_t now)
 {
-	if (!show.done || show.done >= show.total)
+	if (show.done < GUESS_FROM || show.done >= show.total)
 		return 0;
 	return (int64_t)((double)(now - show.started) * (double)(show.total - show.done) /
 			 (double)show.done);
@@ -406,12 +410,16 @@ static bool is_small(const struct cli *c)
 static bool is_new_cause(struct cli *c, const struct engine_event *ev)
 {
 	scoped(buf_fini) struct buf key = { 0 };
+	struct str endpoint = ev->data ? value_get_str(ev->data, "endpoint", NULL) : STR_NONE;
 
 	if (c->g.verbose)
 		return true;
 	buf_init(&key, 4096);
 	buf_addf(&key, "%s ", ev->type);
-	view_cause(&key, ev->text ? ev->text : "", ev->node, ev->addr);
+	if (endpoint.n)
+		buf_addstr(&key, endpoint);
+	else
+		view_cause(&key, ev->text ? ev->text : "", step_name(ev), ev->addr);
 	if (map_has(&show.causes, buf_str(&key)) || show.causes.n >= CAUSES_TOLD) {
 		show.untold++;
 		return false;
@@ -424,7 +432,9 @@ static bool worth_a_line(struct cli *c, const struct engine_event *ev)
 {
 	if (is(ev, "step_done"))
 		return c->g.verbose || (!show.live && is_small(c));
-	if (is(ev, "step_failed") || is(ev, "retry") || is(ev, "waiting"))
+	if (is(ev, "wave"))
+		return true;
+	if (is(ev, "step_failed") || is(ev, "retry") || is(ev, "waiting") || is(ev, "rate"))
 		return is_new_cause(c, ev);
 	if (is(ev, "settled"))
 		return is_small(c) || is_new_cause(c, ev);
