@@ -14,6 +14,7 @@
 	X(status)       \
 	X(state)        \
 	X(history)      \
+	X(revert)       \
 	X(recover)      \
 	X(gc)           \
 	X(lock)         \
