@@ -24,8 +24,8 @@ static void change_lines(struct painter *p, const struct plan *plan, struct chan
 		paint_body(p, &fold.v.v[i]);
 	}
 	if (left_entries)
-		buf_addf(p->b, "  … and %zu more changes of %zu kinds (--full shows them)\n", left,
-			 left_entries);
+		buf_addf(p->b, "  … and %zu more changes in %zu more entries (--full shows them)\n",
+			 left, left_entries);
 }
 
 static const char *what_was_compared(const struct plan *plan)

@@ -9,7 +9,7 @@
 
 /* What may still follow an entry: the fence, the end of a section, the heads of the sections to
  * come, and the line that counts what was left out. */
-#define RESERVE 640
+#define RESERVE 400
 
 struct markdown {
 	struct buf *b;
@@ -139,7 +139,7 @@ static void section(struct markdown *m, const struct fold *fold, size_t from, si
 	m->opened = true;
 	collect(m, fold, from, to, &f);
 	put_fence(m, &f);
-	buf_adds(m->b, "</details>\n");
+	buf_adds(m->b, f.v.n ? "</details>\n" : "\n(no room here)\n\n</details>\n");
 }
 
 static void unreachable(struct markdown *m)
@@ -217,8 +217,9 @@ void plan_markdown(struct buf *b, const struct plan *plan, const struct plan_vie
 	m.drift = drift;
 	unreachable(&m);
 	if (m.left)
-		buf_addf(b, "\n_%zu more (%zu kinds) have no room here: see `muster %s --full`._\n",
-			 m.left, m.left_entries, drift ? "drift" : "plan");
+		buf_addf(b, "\n_%zu more in %zu %s have no room here: see `muster %s --full`._\n",
+			 m.left, m.left_entries, m.left_entries == 1 ? "entry" : "entries",
+			 drift ? "drift" : "plan");
 }
 
 void view_plan_markdown(struct cli *c, const struct plan *p, const struct plan_view *how,

@@ -141,6 +141,7 @@ struct plan {
 	size_t release; /* the user's own machines that are let go: not in `destroy` */
 	VEC(struct plan_pool *) pools; /* of its nodes */
 	bool is_destroy;
+	bool with_diff;	   /* what nodes told of contents is in it, and in its digest */
 	bool is_refresh;   /* nothing is made or deleted: the record learns what is there */
 	bool is_configure; /* PLAN_CONFIGURE */
 	VEC(struct left_out *) left_out; /* chosen nodes that it does not touch, though something

@@ -164,6 +164,7 @@ struct value *plan_value(struct arena *a, const struct plan *p)
 	set_text(a, m, "cluster", p->cluster);
 	value_set(m, "destroy", value_bool(a, p->is_destroy));
 	value_set(m, "refresh_only", value_bool(a, p->is_refresh));
+	value_set(m, "with_diff", value_bool(a, p->with_diff));
 	value_set(m, "state_serial", value_int(a, p->state_serial));
 	value_set(m, "created_ms", value_int(a, p->created_ms));
 	set_text(a, m, "spec_digest", p->spec_digest);
@@ -181,6 +182,16 @@ struct value *plan_value(struct arena *a, const struct plan *p)
 	return m;
 }
 
+static struct value *warning(struct arena *a, const char *node, const char *text)
+{
+	struct value *d = value_map(a);
+
+	set_text(a, d, "severity", "warning");
+	set_text(a, d, "node", node);
+	set_text(a, d, "summary", text);
+	return d;
+}
+
 const struct value *plan_json(struct arena *a, const struct plan *p)
 {
 	struct value *m = value_map(a);
@@ -193,12 +204,15 @@ const struct value *plan_json(struct arena *a, const struct plan *p)
 	value_set(m, "summary", summary(a, p));
 	struct value *diagnostics = value_list(a);
 	for (size_t i = 0; i < p->unreachable.n; i++) {
-		struct value *d = value_map(a);
-		set_text(a, d, "severity", "warning");
-		set_text(a, d, "node", p->unreachable.v[i]);
-		set_text(a, d, "summary",
-			 "the node could not be reached: its configuration was not compared");
-		value_add(a, diagnostics, d);
+		value_add(
+			a, diagnostics,
+			warning(a, p->unreachable.v[i],
+				"the node could not be reached: its configuration was not compared"));
+	}
+	for (size_t i = 0; i < p->left_out.n; i++) {
+		const struct left_out *x = p->left_out.v[i];
+		value_add(a, diagnostics,
+			  warning(a, x->node, arena_printf(a, "left out: %s", x->why)));
 	}
 	value_set(m, "diagnostics", diagnostics);
 	set_value(m, "outputs", p->outputs);
@@ -413,6 +427,7 @@ int plan_read(struct arena *a, const struct value *v, struct plan **out, struct 
 	p->cluster = get_text(a, v, "cluster");
 	p->is_destroy = value_get_bool(v, "destroy", false);
 	p->is_refresh = value_get_bool(v, "refresh_only", false);
+	p->with_diff = value_get_bool(v, "with_diff", false);
 	p->state_serial = value_get_int(v, "state_serial", -1);
 	p->created_ms = value_get_int(v, "created_ms", 0);
 	p->add = (size_t)value_get_int(sum, "add", 0);

@@ -348,7 +348,10 @@ int plan_make(struct engine *en, struct arena *a, enum plan_mode mode, struct pl
 {
 	struct planner_ask ask = { .mode = mode, .no_refresh = en->o.no_refresh };
 
-	return planner_run(en, a, &ask, out, e) || learn_pace(en, a, *out, e) ? -1 : 0;
+	if (planner_run(en, a, &ask, out, e) || learn_pace(en, a, *out, e))
+		return -1;
+	(*out)->with_diff = en->o.diff;
+	return 0;
 }
 
 static int moved(struct err *e, const char *what)
@@ -395,7 +398,10 @@ int plan_verify(struct engine *en, const struct plan *p, struct err *e)
 	for (size_t i = 0; i < p->probed.n; i++)
 		map_put(&probed, str_of(p->probed.v[i]), (void *)p);
 	ask.probe_only = &probed;
+	bool diff = en->o.diff;
+	en->o.diff = p->with_diff; /* nodes are asked for as much as they were then */
 	int rc = planner_run(en, a, &ask, &now, e);
+	en->o.diff = diff;
 	map_init(&en->seen, en->a); /* what was seen goes with the arena */
 	if (rc)
 		return -1;

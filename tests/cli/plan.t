@@ -58,7 +58,7 @@ refused "a folder" . "no regular file"
 mkfifo pipe
 refused "a pipe" pipe "no regular file"
 truncate -s 2G huge
-refused "two gigabytes" huge "more than 256 MiB"
+refused "two gigabytes" huge "more than 64 MiB"
 rm -f huge
 run apply absent
 has "no file at all" "$err" "No such file"

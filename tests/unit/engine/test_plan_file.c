@@ -132,8 +132,8 @@ static void what_is_no_file(struct bed *b)
 	must(plan_load(b->en, b->a, path, &back, &e) == -1 && e.kind == ERR_NOT_FOUND);
 	int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
 	must(fd >= 0 && ftruncate(fd, (off_t)2 << 30) == 0 && close(fd) == 0);
-	refused(b, "more than 256 MiB");
-	must(truncate(path, 100 << 20) == 0);
+	refused(b, "more than 64 MiB");
+	must(truncate(path, 60 << 20) == 0);
 	refused(b, "does not begin as a plan does");
 }
 

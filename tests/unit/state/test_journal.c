@@ -360,19 +360,51 @@ static void processes_take_turns(void **data)
 	OK(state_resources(s, arena, &all, &err));
 	assert_int_equal(all.v.n, PROCS * TURNS);
 	state_close(s);
-	assert_int_equal(raw_int(db, "SELECT seq FROM sqlite_sequence WHERE name = 'leases'"), PROCS * TURNS);
+	assert_int_equal(raw_int(db, "SELECT seq FROM sqlite_sequence WHERE name = 'leases'"),
+			 PROCS * TURNS);
+}
+
+/* Medians by pool and action, of steps on nodes that ended well. */
+static void pace_is_the_median(void **data)
+{
+	struct state *s = open_leased();
+	struct journal_paces got = { 0 };
+
+	(void)data;
+	OK(journal_pace(s, arena, &got, &err));
+	assert_int_equal(got.v.n, 0);
+	OK(lease_release(s, &err));
+	state_close(s);
+	raw_sql(db,
+		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9) "
+		"INSERT INTO journal (run, addr, action, outcome, at_ms, settled_ms, sum) "
+		"SELECT 'r', 'node.a[' || i || ']', 'create', 1, 1000, 1000 + i * 10, 0 FROM n");
+	raw_sql(db,
+		"INSERT INTO journal (run, addr, action, outcome, at_ms, settled_ms, sum) VALUES "
+		"('r', 'node.a[1]', 'create', 2, 1000, 900000, 0), "
+		"('r', 'node.a[1]', 'create', 0, 1000, 0, 0), "
+		"('r', 'cloud.network.m', 'create', 1, 1000, 900000, 0), "
+		"('r', 'node.a[1]', 'configure', 1, 1000, 8000, 0), "
+		"('r', 'node.b[1]', 'create', 1, 9000, 8000, 0)");
+	OK(state_open(db, NULL, 0, &s, &err));
+	OK(journal_pace(s, arena, &got, &err));
+	assert_int_equal(got.v.n, 2);
+	assert_string_equal(got.v.v[0]->action, "configure"); /* newest first */
+	assert_int_equal(got.v.v[0]->median_ms, 7000);
+	assert_string_equal(got.v.v[1]->pool, "a");
+	assert_string_equal(got.v.v[1]->action, "create");
+	assert_int_equal(got.v.v[1]->median_ms, 50);
+	assert_int_equal(got.v.v[1]->n, 9);
+	state_close(s);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		STATE_TEST(intent_is_open_until_settled),
-		STATE_TEST(settle_twice_is_refused),
-		STATE_TEST(settle_is_whole),
-		STATE_TEST(group_is_seen_inside_only),
-		STATE_TEST(unflushed_group_is_gone),
-		STATE_TEST(flipped_intent_is_found),
-		STATE_TEST(killed_writer_loses_nothing),
+		STATE_TEST(pace_is_the_median),	       STATE_TEST(intent_is_open_until_settled),
+		STATE_TEST(settle_twice_is_refused),   STATE_TEST(settle_is_whole),
+		STATE_TEST(group_is_seen_inside_only), STATE_TEST(unflushed_group_is_gone),
+		STATE_TEST(flipped_intent_is_found),   STATE_TEST(killed_writer_loses_nothing),
 		STATE_TEST(processes_take_turns),
 	};
 

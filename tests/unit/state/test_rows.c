@@ -413,6 +413,34 @@ static void secrets_do_not_arrive(void **data)
 	state_close(s);
 }
 
+static void signatures_are_of_key_purpose_and_bytes(void **data)
+{
+	char one[SHA256_HEX], two[SHA256_HEX], path[700];
+
+	(void)data;
+	snprintf(path, sizeof path, "%s/.muster/seal.key", dir);
+	FAILS(state_verify(db, "plan", STR("text"), "", &err), ERR_CONFLICT, "nothing was signed");
+	assert_false(fs_exists(path));
+	OK(state_sign(db, "plan", STR("text"), one, &err)); /* makes folder and key, no state */
+	assert_true(fs_exists(path) && !fs_exists(db));
+	OK(state_sign(db, "plan", STR("text"), two, &err));
+	assert_string_equal(one, two);
+	OK(state_verify(db, "plan", STR("text"), one, &err));
+	FAILS(state_verify(db, "plan", STR("texts"), one, &err), ERR_CONFLICT, "not signed with");
+	FAILS(state_verify(db, "other", STR("text"), one, &err), ERR_CONFLICT, "not signed with");
+	FAILS(state_verify(db, "plan", STR("text"), "", &err), ERR_CONFLICT, "not signed with");
+	FAILS(state_verify(db, "plan", STR("text"), one + 1, &err), ERR_CONFLICT, "not signed");
+	one[5] ^= 1;
+	FAILS(state_verify(db, "plan", STR("text"), one, &err), ERR_CONFLICT, "not signed with");
+	one[5] ^= 1;
+	assert_int_equal(remove(path), 0);
+	OK(state_sign(db, "plan", STR("text"), two, &err));
+	assert_string_not_equal(one, two);
+	FAILS(state_verify(db, "plan", STR("text"), one, &err), ERR_CONFLICT, "not signed with");
+	OK(fs_write_atomic(path, STR("short"), 0600, &err));
+	FAILS(state_sign(db, "plan", STR("text"), two, &err), ERR_IO, "is not a seal key");
+}
+
 static void serial_counts_changes(void **data)
 {
 	struct state *s = open_leased();
@@ -504,6 +532,7 @@ int main(void)
 		STATE_TEST(run_ids_sort_by_time),
 		STATE_TEST(events_are_chained),
 		STATE_TEST(runs_are_sealed),
+		STATE_TEST(signatures_are_of_key_purpose_and_bytes),
 		STATE_TEST(runs_by_prefix),
 		STATE_TEST(meddled_history_is_found),
 		STATE_TEST(secrets_do_not_arrive),
