@@ -7,6 +7,8 @@
 
 #include "base/str.h"
 
+#define FIRST_CAP ((size_t)256)
+
 /* What an empty buffer points to; only ever read. */
 static char nothing[1];
 
@@ -46,7 +48,7 @@ void buf_truncate(struct buf *b, size_t n)
 /* Room for n more bytes and the NUL; false if that is over the ceiling. */
 static bool reserve(struct buf *b, size_t n)
 {
-	size_t cap = b->cap ? b->cap : 64;
+	size_t cap = b->cap ? b->cap : FIRST_CAP;
 	char *p;
 
 	if (!b->p)

@@ -231,9 +231,11 @@ static int by_key(const void *a, const void *b)
 
 static void write_map(struct writing *w, const struct value *v)
 {
-	scoped(mem_freep)
-		const struct map_entry **order = mem_alloc(v->map.n * sizeof(struct map_entry *));
+	const struct map_entry *few[16], **order = few;
+	scoped(mem_freep) const struct map_entry **many = NULL;
 
+	if (v->map.n > ARRAY_LEN(few))
+		order = many = mem_alloc(v->map.n * sizeof(struct map_entry *));
 	for (size_t i = 0; i < v->map.n; i++)
 		order[i] = &v->map.e[i];
 	if (w->flags & JSON_SORT && v->map.n)
