@@ -10,8 +10,6 @@
 
 #include <stdlib.h>
 
-#include "cli/view.h"
-
 #define VARIANTS_APART 4 /* so many entries of one kind may stand side by side */
 
 struct folder {
@@ -256,19 +254,19 @@ static void count_pools(struct folder *f, struct fold_entry *en)
 }
 
 void plan_fold(struct arena *a, const struct plan *p, struct change *const *changes, size_t n,
-	       bool full, bool diff, struct fold *out)
+	       const struct plan_view *how, struct fold *out)
 {
-	struct folder f = { .a = a, .p = p, .full = full, .diff = diff };
+	struct folder f = { .a = a, .p = p, .full = how->full, .diff = how->diff };
 
 	*out = (struct fold){ 0 };
 	map_init(&f.pools, a);
 	for (size_t i = 0; i < p->pools.n; i++)
 		map_put(&f.pools, str_of(p->pools.v[i]->name), p->pools.v[i]);
 	group_equal(&f, changes, n, out);
-	if (!full && !diff)
+	if (!how->full && !how->diff)
 		group_variants(&f, out);
 	destructive_first(&f, out);
-	if (full)
+	if (how->full)
 		sort_runs(out);
 	for (size_t i = 0; i < out->v.n; i++)
 		count_pools(&f, &out->v.v[i]);

@@ -6,7 +6,7 @@
 #ifndef MUSTER_CLI_PLAN_FOLD_H
 #define MUSTER_CLI_PLAN_FOLD_H
 
-#include "engine/engine.h"
+#include "cli/view.h"
 
 struct fold_entry {
 	const struct change *first;
@@ -25,9 +25,9 @@ struct fold {
 	size_t destructive; /* so many of the first entries destroy something */
 };
 
-/* full: every change is its own entry. diff: changes whose diffs differ are not equal. */
+/* how->full: every change is its own entry. how->diff: changes whose diffs differ are not equal. */
 void plan_fold(struct arena *a, const struct plan *p, struct change *const *changes, size_t n,
-	       bool full, bool diff, struct fold *out);
+	       const struct plan_view *how, struct fold *out);
 /* The members' nodes as one node set; of things that are no nodes, the address. */
 char *fold_names(struct arena *a, const struct fold_entry *en);
 /* Destroys something, or takes it out of the fleet. */

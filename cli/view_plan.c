@@ -13,7 +13,7 @@ static void change_lines(struct painter *p, const struct plan *plan, struct chan
 	struct fold fold;
 	size_t left_entries = 0, left = 0;
 
-	plan_fold(p->a, plan, v, n, p->how->full, p->how->diff, &fold);
+	plan_fold(p->a, plan, v, n, p->how, &fold);
 	for (size_t i = 0; i < fold.v.n; i++) {
 		if (!p->how->full && i >= fold.destructive + ENTRIES_SHOWN) {
 			left_entries++;

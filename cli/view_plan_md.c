@@ -207,12 +207,12 @@ void plan_markdown(struct buf *b, const struct plan *plan, const struct plan_vie
 
 	heading(&m);
 	if (!drift) {
-		plan_fold(a, plan, plan->changes.v, plan->changes.n, how->full, how->diff, &fold);
+		plan_fold(a, plan, plan->changes.v, plan->changes.n, how, &fold);
 		section(&m, &fold, 0, fold.destructive, "destroyed, replaced or let go");
 		section(&m, &fold, fold.destructive, fold.v.n, "made, changed or configured");
 	}
 	m.drift = true;
-	plan_fold(a, plan, plan->drift.v, plan->drift.n, how->full, how->diff, &outside);
+	plan_fold(a, plan, plan->drift.v, plan->drift.n, how, &outside);
 	section(&m, &outside, 0, outside.v.n, "changed outside of muster");
 	m.drift = drift;
 	unreachable(&m);
