@@ -113,6 +113,60 @@ static int record_found(struct settling *s, const struct journal_row *row,
 	return work_settle(&s->w, row, JOURNAL_DONE, NULL, r, e);
 }
 
+/* By its token where there is one; objects that bear none are looked for in the list. */
+static int is_there(struct settling *s, const struct journal_row *row, const char *id, bool *there,
+		    struct err *e)
+{
+	struct resources_seen all = { 0 };
+	struct resource_seen *seen = NULL;
+	struct served at;
+
+	*there = false;
+	if (ask_at(s->w.en, row->provider, row->kind, &at, e))
+		return -1;
+	if (row->token) {
+		if (make_find(s->w.en, s->w.a, row, &seen, e))
+			return -1;
+		*there = seen != NULL;
+		return 0;
+	}
+	if (!at.t->list || !id)
+		return 0;
+	if (ask_list_again(s->w.en, s->w.a, &at, &all, e))
+		return -1;
+	for (size_t i = 0; i < all.v.n; i++)
+		*there |= all.v.v[i]->id && strcmp(all.v.v[i]->id, id) == 0;
+	return 0;
+}
+
+/* Made so lately that the provider need not show it yet: its absence says nothing. */
+static bool is_too_young(struct settling *s, const struct journal_row *row,
+			 const struct state_resource *old, struct err *e)
+{
+	struct served at;
+
+	if (!old || ask_at(s->w.en, row->provider, row->kind, &at, e))
+		return false;
+	return clock_wall() - old->created_ms < ask_settle_ms(&at);
+}
+
+/* Another object has the address by now, and is there. One that vanished leaves its place. */
+static int is_taken(struct settling *s, const struct journal_row *row, bool *taken, struct err *e)
+{
+	const struct state_resource *now = work_recorded(&s->w, row->addr);
+
+	*taken = false;
+	if (!now || (now->token && strcmp(now->token, row->token) == 0))
+		return 0;
+	const struct journal_row other = { .provider = now->provider,
+					   .kind = now->kind,
+					   .token = now->token };
+	if (is_there(s, &other, now->id, taken, e))
+		return -1;
+	*taken |= is_too_young(s, &other, now, e);
+	return 0;
+}
+
 /* A later run has made another one: this one is nobody's. */
 static int place_taken(struct settling *s, const struct journal_row *row,
 		       const struct resource_seen *seen, struct err *e)
@@ -134,8 +188,7 @@ static int place_taken(struct settling *s, const struct journal_row *row,
 static int create_happened(struct settling *s, const struct journal_row *row,
 			   const struct resource_seen *seen, struct err *e)
 {
-	const struct state_resource *now = work_recorded(&s->w, row->addr);
-	bool broken = seen->status && strcmp(seen->status, "error") == 0;
+	bool taken, broken = seen->status && strcmp(seen->status, "error") == 0;
 	struct verdict v = {
 		.outcome = broken ? "tainted" : "recorded",
 		.decision = arena_printf(s->w.a,
@@ -147,7 +200,9 @@ static int create_happened(struct settling *s, const struct journal_row *row,
 		.id = seen->id,
 	};
 
-	if (now && !(now->token && strcmp(now->token, row->token) == 0))
+	if (is_taken(s, row, &taken, e))
+		return -1;
+	if (taken)
 		return place_taken(s, row, seen, e);
 	if (record_found(s, row, seen, NULL, e))
 		return -1;
@@ -203,43 +258,6 @@ static int settle_create(struct settling *s, const struct journal_row *row, stru
 		return -1;
 	decide(s, row, &v);
 	return 0;
-}
-
-/* By its token where there is one; objects that bear none are looked for in the list. */
-static int is_there(struct settling *s, const struct journal_row *row, const char *id, bool *there,
-		    struct err *e)
-{
-	struct resources_seen all = { 0 };
-	struct resource_seen *seen = NULL;
-	struct served at;
-
-	*there = false;
-	if (ask_at(s->w.en, row->provider, row->kind, &at, e))
-		return -1;
-	if (row->token) {
-		if (make_find(s->w.en, s->w.a, row, &seen, e))
-			return -1;
-		*there = seen != NULL;
-		return 0;
-	}
-	if (!at.t->list || !id)
-		return 0;
-	if (ask_list_again(s->w.en, s->w.a, &at, &all, e))
-		return -1;
-	for (size_t i = 0; i < all.v.n; i++)
-		*there |= all.v.v[i]->id && strcmp(all.v.v[i]->id, id) == 0;
-	return 0;
-}
-
-/* Made so lately that the provider need not show it yet: its absence says nothing. */
-static bool is_too_young(struct settling *s, const struct journal_row *row,
-			 const struct state_resource *old, struct err *e)
-{
-	struct served at;
-
-	if (!old || ask_at(s->w.en, row->provider, row->kind, &at, e))
-		return false;
-	return clock_wall() - old->created_ms < ask_settle_ms(&at);
 }
 
 static int delete_happened(struct settling *s, const struct journal_row *row, const char *id,

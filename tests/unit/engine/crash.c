@@ -61,6 +61,14 @@ void crash_destroy(struct bed *b)
 	no_failures(&r);
 }
 
+void crash_refresh(struct bed *b)
+{
+	struct apply_result r;
+	struct err e = { 0 };
+
+	must(!bed_apply(b, PLAN_REFRESH_ONLY, &r, &e), "%s", e.msg);
+}
+
 void crash_recover(struct bed *b)
 {
 	struct recover_report r;
@@ -234,6 +242,15 @@ static sqlite3 *open_cloud(struct bed *b, const char *name)
 		return NULL;
 	must(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK, "%s", path);
 	return db;
+}
+
+void crash_cloud_sql(struct bed *b, const char *sql)
+{
+	sqlite3 *db = open_cloud(b, "cloud");
+
+	must(db && sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK && sqlite3_changes(db) == 1,
+	     "%s", sql);
+	sqlite3_close(db);
 }
 
 static const char *const clouds[] = { "cloud", "other" };

@@ -24,6 +24,7 @@ struct crash {
 void crash_apply(struct bed *b);	 /* recovers first */
 void crash_apply_at_once(struct bed *b); /* plans over what is unsettled; plan_apply settles it */
 void crash_destroy(struct bed *b);
+void crash_refresh(struct bed *b);
 void crash_recover(struct bed *b);
 void crash_gc_all(struct bed *b);
 
@@ -34,6 +35,8 @@ uint64_t crash_count(const struct crash *c);
 size_t crash_kill(const struct crash *const *all, size_t n, bool twice);
 /* No orphan, no double, no open intent, no lease, a sound state, an empty plan. */
 void crash_check_sound(struct bed *b);
+/* Changes the cloud by hand. */
+void crash_cloud_sql(struct bed *b, const char *sql);
 /* State and cloud as text, without what chance decides: ids, tokens, times, addresses. */
 char *crash_picture(struct bed *b);
 

@@ -163,6 +163,31 @@ static const struct crash recover_deletes = {
 	.finish = crash_apply,
 };
 
+/* Somebody works on the cloud by hand. */
+static void meddle(struct bed *b)
+{
+	crash_cloud_sql(b, "UPDATE object SET attrs = replace(attrs, 'small', 'tiny') "
+			   "WHERE name = 'web-1'");
+	crash_cloud_sql(b, "UPDATE object SET status = 'stopped' WHERE name = 'web-2'");
+	crash_cloud_sql(b, "DELETE FROM object WHERE name = 'web-3'");
+}
+
+static const struct crash mend = {
+	.name = "changed, stopped and deleted outside",
+	.before = WEB(4, "debian-12", "small"),
+	.after = WEB(4, "debian-12", "small"),
+	.prepare = meddle,
+	.act = crash_apply,
+};
+static const struct crash refresh = {
+	.name = "refresh",
+	.before = WEB(4, "debian-12", "small"),
+	.after = WEB(4, "debian-12", "small"),
+	.prepare = meddle,
+	.act = crash_refresh,
+	.finish = crash_apply,
+};
+
 /* The state forgets two machines: nobody's now. */
 static void forget_two(struct bed *b)
 {
@@ -208,6 +233,8 @@ static const struct crash *const all[] = {
 	&recover,
 	&recover_deletes,
 	&leftovers,
+	&mend,
+	&refresh,
 };
 
 /* ---- tests ---- */
