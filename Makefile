@@ -230,11 +230,14 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(FUZZ_AUX) $(call libs_upto,
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
-.PHONY: fuzz fuzz-run
+.PHONY: fuzz fuzz-run fuzz-merge
 fuzz:
 	@$(MAKE) --no-print-directory CC=clang FUZZ=1 BUILD=$(ROOT_BUILD) TALLY=$(TALLY) fuzz-run
 fuzz-run: $(FUZZ_BIN)
 	@sh tools/fuzz $(FUZZ_SECONDS) $(BUILD) $(TALLY) $(FUZZ_BIN)
+# What was learned, without what says nothing new.
+fuzz-merge:
+	@sh tools/fuzz merge $(ROOT_BUILD)/fuzz '' $(patsubst tests/fuzz/%.c,$(ROOT_BUILD)/fuzz/tests/fuzz/%,$(FUZZ_SRC))
 
 # ---- lint ------------------------------------------------------------------------------------
 

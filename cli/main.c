@@ -200,6 +200,10 @@ static void fill_standard_files(void)
 		close(fd);
 }
 
+/* A connection is an open file, and the usual soft limit is 1024. Not more than we can use: some
+ * programs that we start close all that they might have. */
+#define FILES_WANTED 65536
+
 int main(int argc, char **argv)
 {
 	struct cli c = { .a = arena_new("run") };
@@ -207,10 +211,12 @@ int main(int argc, char **argv)
 	int code;
 
 	fill_standard_files();
+	proc_files_allow(FILES_WANTED);
 	signal(SIGPIPE, SIG_IGN);
 	c.keep_hangup = sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler == SIG_IGN;
 	env_init(environ);
 	code = argc < 1 ? EXIT_USAGE : run(&c, argc, (const char *const *)argv);
+	ssh_forget();
 	scrub_reset();
 	arena_free(c.a);
 	env_fini();

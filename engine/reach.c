@@ -44,37 +44,6 @@ static void set_common(struct engine *en, struct arena *a, const struct spec_ssh
 		t->connect_ms = s->connect_timeout;
 }
 
-/* "user@host:port" or an alias; the host keeps its brackets when it is an IPv6 address. */
-static struct ssh_target *parse_jump(struct arena *a, struct str text)
-{
-	struct ssh_target *t = arena_obj(a, struct ssh_target);
-	struct str s = str_trim(text);
-	size_t at = str_find_char(s, '@');
-	int64_t port;
-
-	if (at != SIZE_MAX) {
-		t->user = str_cstr(a, str_sub(s, 0, at));
-		s = str_sub(s, at + 1, SIZE_MAX);
-	}
-	size_t close = str_find_char(s, ']');
-	if (str_starts(s, "[") && close != SIZE_MAX) {
-		if (str_to_int(str_sub(s, close + 2, SIZE_MAX), &port) && port > 0 && port < 65536)
-			t->port = (int)port;
-		s = str_sub(s, 1, close);
-	} else {
-		size_t colon = str_find_char(s, ':');
-		bool one = colon != SIZE_MAX &&
-			   str_find_char(str_sub(s, colon + 1, SIZE_MAX), ':') == SIZE_MAX;
-		if (one && str_to_int(str_sub(s, colon + 1, SIZE_MAX), &port) && port > 0 &&
-		    port < 65536) {
-			t->port = (int)port;
-			s = str_sub(s, 0, colon);
-		}
-	}
-	t->host = str_cstr(a, s);
-	return t;
-}
-
 /* "a,b": through a to b, from there to the node. */
 static int set_jump(struct arena *a, const struct spec_ssh *s, const char *config,
 		    struct ssh_target *t, struct err *e)
@@ -85,7 +54,9 @@ static int set_jump(struct arena *a, const struct spec_ssh *s, const char *confi
 	while (str_next(&rest, ',', &part)) {
 		if (!str_trim(part).n)
 			continue;
-		struct ssh_target *j = parse_jump(a, part);
+		struct ssh_target *j = arena_obj(a, struct ssh_target);
+		if (ssh_hop_parse(a, part, j, e))
+			return -1;
 		for (size_t i = 0; i < t->identities.n; i++)
 			VEC_ADD(a, &j->identities) = t->identities.v[i];
 		for (size_t i = 0; i < t->known_hosts.n; i++)

@@ -584,8 +584,7 @@ static int read_top(struct reader *r, const char *path, struct err *e)
 static int resolve(struct arena *a, const char *path, struct ssh_target *t, int jumps,
 		   struct err *e);
 
-/* [user@]host[:port], [v6]:port, or ssh://... */
-static int parse_jump(struct arena *a, struct str hop, struct ssh_target *t, struct err *e)
+int ssh_hop_parse(struct arena *a, struct str hop, struct ssh_target *t, struct err *e)
 {
 	struct str host = str_trim(hop);
 	int64_t port = 0;
@@ -602,9 +601,14 @@ static int parse_jump(struct arena *a, struct str hop, struct ssh_target *t, str
 	if (close != SIZE_MAX) {
 		tail = str_sub(host, close + 1, SIZE_MAX);
 		host = str_sub(host, 1, close);
-	} else if (str_find_char(host, ':') != SIZE_MAX) {
-		tail = str_sub(host, str_find_char(host, ':'), SIZE_MAX);
-		host = str_sub(host, 0, str_find_char(host, ':'));
+	} else {
+		size_t colon = str_find_char(host, ':');
+
+		if (colon != SIZE_MAX &&
+		    str_find_char(str_sub(host, colon + 1, SIZE_MAX), ':') == SIZE_MAX) {
+			tail = str_sub(host, colon, SIZE_MAX);
+			host = str_sub(host, 0, colon);
+		}
 	}
 	if (tail.n && (tail.p[0] != ':' || !str_to_int(str_sub(tail, 1, SIZE_MAX), &port) ||
 		       port < 1 || port > 65535))
@@ -630,7 +634,7 @@ static int resolve_jumps(struct reader *r, struct err *e)
 		if (++r->jumps > JUMP_DEPTH)
 			return err_set(e, ERR_SPEC, "more than %d jump hosts on the way to %s",
 				       JUMP_DEPTH, r->original);
-		if (parse_jump(r->a, hop, j, e) != 0)
+		if (ssh_hop_parse(r->a, hop, j, e) != 0)
 			return -1;
 		if (strcmp(j->host, r->original) == 0)
 			return 0; /* "Host *" catches the jump host too: it is reached directly */

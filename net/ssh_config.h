@@ -19,6 +19,9 @@
  * written by others. */
 must_check int ssh_target_resolve(struct arena *a, const char *path, struct ssh_target *t,
 				  struct err *e);
+/* One hop into host, user and port of *t: "[user@]host[:port]", an IPv6 address in brackets (or
+ * bare, without a port), ssh://... ERR_SPEC. */
+must_check int ssh_hop_parse(struct arena *a, struct str hop, struct ssh_target *t, struct err *e);
 /* t->jump from ProxyJump's words, "[user@]host[:port],...", each resolved as above. ERR_SPEC: a hop
  * is none, or there are too many. */
 must_check int ssh_jumps_resolve(struct arena *a, const char *path, const char *words,

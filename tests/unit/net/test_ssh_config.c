@@ -314,6 +314,15 @@ static void jumps_by_word(void **state)
 	assert_null(t.jump->jump->jump);
 	assert_int_equal(ssh_jumps_resolve(A, in_home("config"), "a:0", &t, &e), -1);
 	assert_int_equal(e.kind, ERR_SPEC);
+	struct ssh_target hop = { 0 };
+	assert_int_equal(ssh_hop_parse(A, STR("me@fe80::1"), &hop, &e), 0);
+	assert_string_equal(hop.host, "fe80::1");
+	assert_string_equal(hop.user, "me");
+	assert_int_equal(hop.port, 0);
+	assert_int_equal(ssh_hop_parse(A, STR("[fe80::1]:2222"), &hop, &e), 0);
+	assert_string_equal(hop.host, "fe80::1");
+	assert_int_equal(hop.port, 2222);
+	assert_int_equal(ssh_hop_parse(A, STR("[fe80::1]x"), &hop, &e), -1);
 }
 
 int main(void)
