@@ -118,6 +118,31 @@ int state_backup(struct state *s, const char *path, struct err *e)
 	return 0;
 }
 
+/* Small ones are copied after each run. A large one only when it has grown by a quarter, or the
+ * last copy is old: else each run of one node would write all nodes and all history again. */
+#define SMALL_STATE ((int64_t)4 << 20)
+#define OLD_COPY_MS ((int64_t)60 * 60 * 1000)
+
+bool backup_is_due(struct state *s)
+{
+	scoped(arena_freep) struct arena *a = arena_new("backup due");
+	const char *last = files_newest_backup(a, s->path);
+	int64_t pages = 0, page_size = 0;
+	struct err ignored = { 0 };
+	struct stat st;
+
+	if (!last || stat(last, &st))
+		return true;
+	if (sql_int_of(s, "SELECT page_count FROM pragma_page_count", SQL_NO_ARGS, &pages,
+		       &ignored) ||
+	    sql_int_of(s, "SELECT page_size FROM pragma_page_size", SQL_NO_ARGS, &page_size,
+		       &ignored))
+		return true;
+	int64_t size = pages * page_size;
+	return size < SMALL_STATE || size - st.st_size > st.st_size / 4 ||
+	       clock_wall() - (int64_t)st.st_mtim.tv_sec * 1000 > OLD_COPY_MS;
+}
+
 /* ---- restoring ---- */
 
 bool state_is_backup(const char *path)

@@ -223,7 +223,7 @@ static void back_up(struct state *s)
 	if (journal_is_dirty(s))
 		return;
 	if (state_serial(s, &serial, &why) ||
-	    (serial != s->serial_at_run && state_backup(s, NULL, &why)))
+	    (serial != s->serial_at_run && backup_is_due(s) && state_backup(s, NULL, &why)))
 		log_warn("state: %s", why.msg);
 }
 

@@ -111,7 +111,8 @@ void state_run_id(char out[RUN_ID_LEN]); /* a new one */
  * the lease's run. r->who NULL: user@host. started_ms 0: now. */
 must_check int state_run_begin(struct state *s, struct arena *a, const struct state_run *r,
 			       const char **id, struct err *e);
-/* Ends with a backup when the run changed anything (not while a group is open): see state_backup. */
+/* Ends with a backup when the run changed anything (not while a group is open); of a large state
+ * (over 4 MB) only when it has grown by a quarter since the last one, or that is an hour old. */
 must_check int state_run_end(struct state *s, const char *id, const char *result,
 			     const struct value *summary, struct err *e);
 must_check int state_run_find(struct state *s, struct arena *a, const char *id,

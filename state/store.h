@@ -30,6 +30,8 @@ must_check int write_end(struct state *s, int rc, struct err *e);
 must_check int state_open_raw(const char *path, struct state **out, struct err *e);
 /* May this run write that address? ERR_LEASE: it is outside of what its lease covers. */
 must_check int check_scope(const struct state *s, const char *addr, struct err *e);
+/* Is a copy of its own worth its bytes after this run? */
+bool backup_is_due(struct state *s);
 /* Begins a group if none is open. */
 must_check int group_begin(struct state *s, struct err *e);
 

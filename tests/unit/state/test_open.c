@@ -347,6 +347,43 @@ static void odd_names_work(void **data)
 	state_close(s);
 }
 
+/* One run that puts so many resources of 100 KB each. */
+static void big_run(struct state *s, int from, int n)
+{
+	scoped(buf_fini) struct buf text = { 0 };
+	const char *id;
+
+	buf_init(&text, 1 << 20);
+	buf_addn(&text, 'x', 100000);
+	OK(lease_take(s, NULL, "apply", &err));
+	OK(state_run_begin(s, arena, &(struct state_run){ .command = "apply" }, &id, &err));
+	for (int i = from; i < from + n; i++) {
+		struct state_resource *r = sample(arena_printf(arena, "node.big[%d]", i));
+		r->attrs = sample_value(i, text.p);
+		OK(state_resource_put(s, r, &err));
+	}
+	OK(state_run_end(s, id, "ok", NULL, &err));
+	OK(lease_release(s, &err));
+}
+
+static void a_large_state_is_not_copied_for_a_small_change(void **data)
+{
+	struct state *s = open_new();
+
+	(void)data;
+	big_run(s, 0, 1);
+	big_run(s, 1, 1);
+	assert_int_equal(count_backups(), 2); /* small */
+	big_run(s, 2, 60);
+	assert_int_equal(count_backups(), 3); /* grown */
+	big_run(s, 62, 2);
+	big_run(s, 64, 2);
+	assert_int_equal(count_backups(), 3);
+	big_run(s, 66, 20);
+	assert_int_equal(count_backups(), 4);
+	state_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -365,6 +402,7 @@ int main(void)
 		STATE_TEST(read_only_file_and_folder),
 		STATE_TEST(emptied_state_is_no_new_one),
 		STATE_TEST(odd_names_work),
+		STATE_TEST(a_large_state_is_not_copied_for_a_small_change),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
