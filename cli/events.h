@@ -44,7 +44,7 @@ struct event_type {
 	const char *name;
 	const char *doc;     /* when it comes */
 	const char *example; /* without the fields that all events have */
-	struct event_field fields[16];
+	struct event_field fields[24]; /* name NULL at the end */
 };
 
 extern const struct event_type event_types[]; /* name NULL at the end */

@@ -175,6 +175,19 @@ static const struct journal_row *older_here(const struct creation *c, const stru
 	return NULL;
 }
 
+static void tell_progress(void *arg, const char *text)
+{
+	const struct creation *c = arg;
+	struct engine_event ev = {
+		.type = "step_progress",
+		.addr = c->item->addr,
+		.node = c->item->node ? c->item->name : NULL,
+		.text = text,
+	};
+
+	context_emit(c->w->en, &ev);
+}
+
 /* fresh: a create; an update keeps the host key that is there. */
 static int prepare(struct creation *c, const struct change *ch, bool fresh, struct err *e)
 {
@@ -194,6 +207,8 @@ static int prepare(struct creation *c, const struct change *ch, bool fresh, stru
 		.token = c->older ? c->older->token : arena_strdup(c->a, token),
 		.attrs = c->item->attrs,
 		.deps = deps_attrs(c),
+		.tell = tell_progress,
+		.tell_arg = c,
 	};
 	bool login = !c->at.ep->type->can_login || c->at.ep->type->can_login(c->at.ep->p);
 	if (c->item->node && c->item->type->reach && login && c->item->provider_type->owns_hosts) {

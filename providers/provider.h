@@ -29,7 +29,17 @@ struct resource_want {
 	const char *admin_key; /* machines: "ssh-ed25519 AAAA..." to be put in authorized_keys */
 	const struct value *host_key; /* machines: {private: secret, public: "ssh-ed25519 ..."} that
 					 muster generated; NULL: not needed */
+	/* where want_tell leads; NULL: nobody asks */
+	void (*tell)(void *arg, const char *text);
+	void *tell_arg;
 };
+
+/* What a create or update that takes its time waits for now, for people: "building". */
+static inline void want_tell(const struct resource_want *w, const char *text)
+{
+	if (w->tell)
+		w->tell(w->tell_arg, text);
+}
 
 /* What the provider has. */
 struct resource_seen {

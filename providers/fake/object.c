@@ -95,6 +95,8 @@ int fake_create(struct provider *p, struct arena *a, const struct fake_kind *k,
 	struct fake_fate f;
 	if (enter(p, FAKE_CREATE, w->name, &f, e))
 		return -1;
+	if (f.delay_ms)
+		want_tell(w, "building");
 	if (make_once(p, a, k, w, out, e) || (f.twice && make_once(p, a, k, w, out, e)) ||
 	    (f.vanish && fake_drop(p, k->kind, (*out)->id, e)))
 		return err_req(e, f.request);

@@ -406,6 +406,7 @@ static int make(struct machine *m, const struct resource_want *w, struct err *e)
 	if (network_load(m, str_cstr(m->a, value_get_str(dep, "network_id", "")), &net_dir, &net,
 			 e))
 		return -1;
+	want_tell(w, "making its image, where there is none yet");
 	if (image_ensure(m->p, m->a, value_get_str(w->attrs, "image", "debian-12"), &base, e))
 		return -1;
 	if (!m->rec) {
@@ -416,6 +417,7 @@ static int make(struct machine *m, const struct resource_want *w, struct err *e)
 	/* Files are only written under a host that does not run. */
 	if (!keeper_pid(lock_of(m)) && write_files(m, w, net, e))
 		return -1;
+	want_tell(w, "booting");
 	if (start(m, e))
 		return -1;
 	return set_status(m, "ready", e);

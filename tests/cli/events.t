@@ -209,10 +209,12 @@ hasnot "a secret is in no event" "$(cat secret.ndjson .muster/runs/*.ndjson)" "s
 rm -rf .muster
 spec ', create_ms: 1500' 2
 run --json-into beat.ndjson --heartbeat 300ms apply --yes
-has "heartbeat: what is waited for" "$err" "still creating a-"
+has "heartbeat: what is waited for" "$err" "still creating a-1 ("
+has "heartbeat: what the cloud says" "$err" "): building"
 has "heartbeat: how far it is" "$err" "1 of 3 done, 2 at work, 0 failed"
 has "heartbeat: for machines" "$(cat beat.ndjson)" '"type":"progress"'
 has "heartbeat: the slowest" "$(cat beat.ndjson)" '"slowest":[{"name":"a-0","action":"create"'
+has "what the cloud says, for machines" "$(cat beat.ndjson)" '"type":"step_progress"'
 documented heartbeat
 run -q --heartbeat 300ms apply --yes
 is "heartbeat: nothing with -q" "" "$err"
