@@ -16,6 +16,7 @@ enum exit_code {
 	EXIT_CHANGES = 2, /* with --detailed-exitcode */
 	EXIT_DRIFT = 3,
 	EXIT_PARTIAL = 4, /* some nodes failed within the failure budget */
+	EXIT_REFUSED = 6, /* more nodes failed than the failure budget allows */
 	EXIT_USAGE = 64,
 };
 

@@ -7,6 +7,7 @@
 #include "cli/progress.h"
 #include "cli/strings.h"
 #include "cli/view.h"
+#include "cli/view_causes.h"
 
 #define DESTROY_UNASKED 10 /* more nodes than this need --yes-destroy=N */
 
@@ -28,6 +29,7 @@ static int open_engine(struct cli *c, const struct apply_opts *o, struct err *e)
 
 static struct value *result_value(struct cli *c, const struct apply_result *r)
 {
+	struct causes causes;
 	struct value *v = value_map(c->a), *failures = value_list(c->a);
 	const struct {
 		const char *name;
@@ -45,6 +47,9 @@ static struct value *result_value(struct cli *c, const struct apply_result *r)
 	for (size_t i = 0; i < r->failures.n; i++)
 		value_add(c->a, failures, view_error_value(c->a, &r->failures.v[i]->err));
 	value_set(v, "failures", failures);
+	causes_fold(c->a, r, &causes);
+	value_set(v, "causes", view_causes_value(c->a, &causes));
+	value_set(v, "held", view_held_value(c->a, r));
 	if (r->outputs)
 		value_set(v, "outputs", r->outputs);
 	return v;
@@ -80,7 +85,7 @@ static void count_words(struct buf *b, size_t n, const char *word)
 static void print_result(struct cli *c, const struct apply_result *r)
 {
 	scoped(buf_fini) struct buf b = { 0 };
-	const struct err **errs = arena_array(c->a, const struct err *, r->failures.n + 1);
+	struct causes causes;
 
 	buf_init(&b, 4096);
 	count_words(&b, r->created, "created");
@@ -91,9 +96,8 @@ static void print_result(struct cli *c, const struct apply_result *r)
 	count_words(&b, r->skipped, "not begun");
 	if (!b.n)
 		buf_adds(&b, "nothing done");
-	for (size_t i = 0; i < r->failures.n; i++)
-		errs[i] = &r->failures.v[i]->err;
-	view_faults(c, errs, r->failures.n);
+	causes_fold(c->a, r, &causes);
+	view_causes(c, &causes, r);
 	view_outf(c, "%s%s:%s %s.\n", view_on(c->color_out, VIEW_BOLD),
 		  r->failed    ? "Finished with failures"
 		  : r->stopped ? "Stopped"
@@ -107,10 +111,14 @@ static void print_result(struct cli *c, const struct apply_result *r)
 			r->run);
 }
 
-static int exit_code_of(const struct apply_result *r)
+static int exit_code_of(const struct cli *c, const struct apply_result *r)
 {
+	const struct apply_opts *o = c->opts;
+
 	if (!r->failed && !r->skipped)
 		return EXIT_DONE;
+	if (r->budget_exceeded && o->max_failures.n)
+		return EXIT_REFUSED;
 	return r->budget_exceeded || r->stopped ? EXIT_ERROR : EXIT_PARTIAL;
 }
 
@@ -129,7 +137,7 @@ static int walk(struct cli *c, const struct plan *p, struct err *e)
 		return -1;
 	if (!c->g.json)
 		print_result(c, &r);
-	return exit_code_of(&r);
+	return exit_code_of(c, &r);
 }
 
 static size_t nodes_destroyed(const struct plan *p)

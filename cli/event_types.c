@@ -69,7 +69,7 @@ const struct event_type event_types[] = {
 	{ "wave", "the rolling of a pool begins, goes on after its canaries, or ends",
 	  "{\"pool\":\"gpu\",\"phase\":\"canary\",\"nodes\":2,\"at_a_time\":4,\"text\":\"pool gpu: gpu-[0-1] first, then 30 nodes, 4 at a time\"}", {
 		{ "pool", EV_STR, false, "the pool's name" },
-		{ "phase", EV_STR, true, "canary, rest, ..." },
+		{ "phase", EV_STR, true, "canary: these nodes go first; soak: they are done and watched; rest: the others follow; stopped: they don't; no_room: nodes that are not asked for, since the provider has no room" },
 		{ "nodes", EV_INT, true, "how many nodes it is about" },
 		{ "at_a_time", EV_INT, false, "nodes in service that may be down at a time; 0: any number" },
 		{ "text", EV_STR, true, "for people" },
@@ -178,7 +178,7 @@ const struct event_type event_types[] = {
 		{ "hint", EV_STR, false, "what to do" },
 	} },
 	{ "result", "the last line of a stream that was not killed",
-	  "{\"command\":\"apply\",\"exit_code\":0,\"outcome\":\"done\",\"created\":12,\"updated\":0,\"destroyed\":0,\"configured\":12,\"failed\":0,\"skipped\":0,\"probe_trips\":12,\"patch_trips\":12,\"failures\":[]}", {
+	  "{\"command\":\"apply\",\"exit_code\":0,\"outcome\":\"done\",\"created\":12,\"updated\":0,\"destroyed\":0,\"configured\":12,\"failed\":0,\"skipped\":0,\"probe_trips\":12,\"patch_trips\":12,\"failures\":[],\"causes\":[],\"held\":[]}", {
 		{ "command", EV_STR, true, "the command's name" },
 		{ "exit_code", EV_INT, true, "as in muster help exit-codes" },
 		{ "outcome", EV_STR, true, "done, changes, drift, partial, leased, refused, usage, stopped or failed" },
@@ -192,6 +192,8 @@ const struct event_type event_types[] = {
 		{ "probe_trips", EV_INT, false, "scripts sent to nodes to look" },
 		{ "patch_trips", EV_INT, false, "scripts sent to nodes to change" },
 		{ "failures", EV_LIST, false, "the failed steps' errors, each with the fields of a diagnostic" },
+		{ "causes", EV_LIST, false, "why, once for all nodes that failed alike, most nodes first: kind, action, message (the node as NODE, other words that differ as *), count, nodes (a set), pools (how many of each), examples (diagnostics, where the messages differ)" },
+		{ "held", EV_LIST, false, "nodes that nothing was done to because of others: pool, nodes (how many), reason" },
 		{ "outputs", EV_MAP, false, "the spec's outputs" },
 	} },
 	{ 0 },

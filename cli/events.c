@@ -216,7 +216,7 @@ static const char *outcome_of(int code)
 	case EXIT_DRIFT: return "drift";
 	case EXIT_PARTIAL: return "partial";
 	case 5: return "leased";
-	case 6: return "refused";
+	case EXIT_REFUSED: return "refused";
 	case EXIT_USAGE: return "usage";
 	default: return code > 128 ? "stopped" : "failed";
 	}

@@ -30,9 +30,9 @@ static const char exit_codes[] =
 	"    1  error\n"
 	"    2  changes are pending (plan --detailed-exitcode)\n"
 	"    3  drift and nothing else (drift; plan --detailed-exitcode)\n"
-	"    4  some nodes failed, within the failure budget\n"
+	"    4  some nodes failed, within the failure budget, or their canary did\n"
 	"    5  another run holds the lease\n"
-	"    6  refused by budget or policy\n"
+	"    6  more nodes failed than --max-failures allows\n"
 	"   64  wrong use of the command line\n"
 	"  130  stopped by SIGINT, 143 by SIGTERM, 129 by SIGHUP, with a true "
 	"journal\n";

@@ -279,14 +279,14 @@ void view_diagnostics(struct cli *c)
 	view_out(c, &b);
 }
 
-/* node: of the error, or a set of them */
-static void show_error(struct cli *c, const struct err *e, const char *node)
+void view_error_of(struct cli *c, const struct err *e, const char *node, struct str more)
 {
 	scoped(buf_fini) struct buf b = { 0 };
 	struct value *v = view_error_value(c->a, e);
 
 	buf_init(&b, BUF_MAX_DEFAULT);
 	error_text(&b, e, node, c->color_err);
+	buf_addstr(&b, more);
 	out_err(buf_str(&b));
 	if (node[0])
 		value_set(v, "node", value_cstr(c->a, node));
@@ -295,7 +295,7 @@ static void show_error(struct cli *c, const struct err *e, const char *node)
 
 void view_error(struct cli *c, const struct err *e)
 {
-	show_error(c, e, e->node);
+	view_error_of(c, e, e->node, STR_NONE);
 }
 
 static bool is_word_char(char ch)
@@ -335,13 +335,6 @@ struct fault {
 	VEC(const char *) nodes;
 };
 
-static int by_nodes(const void *x, const void *y)
-{
-	const struct fault *const *a = x, *const *b = y;
-
-	return (*a)->nodes.n < (*b)->nodes.n ? 1 : (*a)->nodes.n > (*b)->nodes.n ? -1 : 0;
-}
-
 static void show_fault(struct cli *c, const struct fault *f)
 {
 	scoped(buf_fini) struct buf msg = { 0 };
@@ -355,7 +348,7 @@ static void show_fault(struct cli *c, const struct fault *f)
 	view_cause(&msg, e.msg, e.node, e.addr);
 	snprintf(e.msg, sizeof e.msg, "%s", msg.p);
 	e.addr[0] = e.request[0] = '\0';
-	show_error(c, &e, view_fold(c->a, f->nodes.v, f->nodes.n));
+	view_error_of(c, &e, view_fold(c->a, f->nodes.v, f->nodes.n), STR_NONE);
 }
 
 /* Equal keys: shown once. What no node has is told in full, each. */
@@ -370,7 +363,7 @@ static struct str fault_key(struct buf *b, const struct err *e, size_t i)
 	return buf_str(b);
 }
 
-static void fold(struct cli *c, const struct err *const *v, size_t n, bool most_first)
+static void fold(struct cli *c, const struct err *const *v, size_t n)
 {
 	scoped(buf_fini) struct buf key = { 0 };
 	struct map by_cause;
@@ -390,19 +383,10 @@ static void fold(struct cli *c, const struct err *const *v, size_t n, bool most_
 		}
 		VEC_ADD(c->a, &f->nodes) = v[i]->node;
 	}
-	if (most_first && faults.n)
-		qsort(faults.v, faults.n, sizeof faults.v[0], by_nodes);
 	for (size_t i = 0; i < faults.n && i < FAULTS_SHOWN; i++)
 		show_fault(c, faults.v[i]);
 	if (faults.n > FAULTS_SHOWN)
 		view_notef(c, "... and %zu errors of other kinds\n", faults.n - FAULTS_SHOWN);
-}
-
-void view_faults(struct cli *c, const struct err *const *v, size_t n)
-{
-	fold(c, v, n, true);
-	if (n > 1)
-		view_notef(c, "%zu errors\n", n);
 }
 
 void view_errors(struct cli *c, const struct err_list *l)
@@ -411,7 +395,7 @@ void view_errors(struct cli *c, const struct err_list *l)
 
 	for (size_t i = 0; i < l->n; i++)
 		v[i] = &l->v[i];
-	fold(c, v, l->n, false);
+	fold(c, v, l->n);
 	if (l->n + l->dropped > 1)
 		view_notef(c, "%zu errors%s\n", l->n + l->dropped,
 			   l->dropped ? " (only the first are shown)" : "");

@@ -28,9 +28,9 @@ void view_json(struct cli *c, const struct value *doc); /* a document to stdout 
 
 /* what failed, then aligned lines: spec, resource, node, request, hint */
 void view_error(struct cli *c, const struct err *e);
-/* each, then how many; equal ones on many nodes fold, the most frequent first */
-void view_faults(struct cli *c, const struct err *const *v, size_t n);
-/* the same, in the order of the list */
+/* the same with another node, or a set of them, and more lines after it */
+void view_error_of(struct cli *c, const struct err *e, const char *node, struct str more);
+/* each, then how many; equal ones on many nodes fold */
 void view_errors(struct cli *c, const struct err_list *l);
 /* The message with the node's name and address as NODE: equal for nodes that fail alike. */
 void view_cause(struct buf *b, const char *msg, const char *node, const char *addr);

@@ -97,7 +97,7 @@ static void add_failure(struct walker *k, const struct node_failure *what)
 /* A canary is there to fail for the others: its pool stops, and that is all it costs. */
 static void note_failure(struct walker *k, const struct step *s, const struct err *e)
 {
-	struct node_failure f = { s->c->addr, s->c->node, part_name(s), *e };
+	struct node_failure f = { s->c->addr, s->c->node, part_name(s), s->c->pool, *e };
 
 	add_failure(k, &f);
 	if (k->steps.units.v[s->unit].canary)
@@ -232,7 +232,7 @@ static void prove_main(void *arg)
 		waves_open(k->w, &k->steps, t->i);
 	} else if (e.kind != ERR_CANCELLED) {
 		struct node_failure f = { arena_strdup(k->w->a, e.addr),
-					  arena_strdup(k->w->a, e.node), "canary", e };
+					  arena_strdup(k->w->a, e.node), "canary", p->name, e };
 		add_failure(k, &f);
 		count_skipped(k, steps_prove(&k->steps, t->i, false));
 		waves_stop(k->w, &k->steps, t->i, f.node[0] ? f.node : p->name);

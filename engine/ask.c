@@ -9,7 +9,7 @@
 #include "engine/retry.h"
 
 #define LIST_BUDGET_MS 120000
-#define TURN_WAIT_MS 1800000
+#define TURN_WAIT_MS   1800000
 
 struct turn {
 	struct limit *limit;
@@ -70,7 +70,6 @@ bool ask_again(struct engine *en, const char *addr, struct retry *again, struct 
 		context_emit(en, &ev);
 	return true;
 }
-
 
 int ask_at(struct engine *en, const char *provider, const char *kind, struct served *out,
 	   struct err *e)

@@ -18,7 +18,7 @@ struct engine_provider {
 	const struct provider_type *type;
 	struct provider *p; /* NULL until it is used */
 	struct engine *en;
-	struct limit all;		 /* its ceiling, as the spec says */
+	struct limit all;		/* its ceiling, as the spec says */
 	struct limit limits[ASK_KINDS]; /* what it takes, as it turns out */
 };
 

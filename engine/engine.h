@@ -184,6 +184,7 @@ const struct value *plan_json(struct arena *a, const struct plan *p); /* cli.md'
 /* ---- apply ---- */
 struct node_failure {
 	const char *addr, *node, *action;
+	const char *pool; /* NULL: not a node, or not known */
 	struct err err;
 };
 /* Nodes that nothing was done to, because of others. */
@@ -202,6 +203,25 @@ struct apply_result {
 	const struct value *outputs;
 	uint64_t probe_trips, patch_trips;
 };
+/* Why nodes failed, once for all that failed alike (engine/causes.c). Pure; borrows from the
+ * result. */
+#define CAUSE_EXAMPLES 3
+struct cause {
+	const struct node_failure *first;
+	const char *action;
+	/* the node as NODE; if the messages vary, the words in which they may as * */
+	const char *message;
+	bool varies;
+	VEC(const char *) nodes; /* or addresses, of what is no node */
+	struct map pools;	 /* name -> size_t *: how many nodes of each */
+	VEC(const struct node_failure *) examples; /* the first ones */
+	size_t place;				   /* of its first failure among those of causes */
+};
+struct causes {
+	VEC(struct cause *) v; /* those of most nodes first */
+};
+void causes_fold(struct arena *a, const struct apply_result *r, struct causes *out);
+
 /* Takes the lease, settles old intents, walks the plan. -1 for what ended the run itself; failed
  * steps are in the result. */
 must_check int plan_apply(struct engine *en, struct arena *a, const struct plan *p,

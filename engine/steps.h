@@ -51,9 +51,9 @@ struct step_pool {
 	int64_t may_be_down, down;
 	int64_t canary; /* so many are to go first */
 	enum pool_phase phase;
-	bool told;	 /* for the caller: that the phase was told */
-	size_t canaries; /* that have not come to their end */
-	size_t nodes;	 /* in service or unwell, that the plan works on */
+	bool told;	   /* for the caller: that the phase was told */
+	size_t canaries;   /* that have not come to their end */
+	size_t nodes;	   /* in service or unwell, that the plan works on */
 	VEC(size_t) first; /* the canary's units */
 };
 

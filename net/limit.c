@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-#define FLOOR	     200  /* one call in five seconds */
+#define FLOOR	     200 /* one call in five seconds */
 #define PAUSE_MS     1000
 #define RETRY_MAX_MS 300000 /* an endpoint that wants to be left alone for longer is asked */
 #define STEP_MS	     1000

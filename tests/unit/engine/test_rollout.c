@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How a change goes over a fleet when things fail: canaries, the failure budget, what is left for
- * the next run, and calls that an endpoint refuses. Whole runs on the fake cloud; what the cloud was
- * asked is read from its own counters.
+ * the next run, and calls that an endpoint refuses. Whole runs on the fake cloud; what the cloud
+ * was asked is read from its own counters.
  */
 #include "bed.h"
 
@@ -91,12 +91,12 @@ static void attend(struct bed *b)
 
 /* ---- canaries ---- */
 
-#define SMALL                                                                                 \
-	"  web: {provider: cloud, count: 6, image: debian-12, machine: small}\n"              \
+#define SMALL                                                                    \
+	"  web: {provider: cloud, count: 6, image: debian-12, machine: small}\n" \
 	"  db: {provider: cloud, count: 3, image: debian-12, machine: small}\n"
-#define GROWN                                                                                 \
-	"  web: {provider: cloud, count: 6, image: debian-12, machine: large,\n"              \
-	"        update: {canary: 1, max_unavailable: 2, soak: 20ms}}\n"                      \
+#define GROWN                                                                    \
+	"  web: {provider: cloud, count: 6, image: debian-12, machine: large,\n" \
+	"        update: {canary: 1, max_unavailable: 2, soak: 20ms}}\n"         \
 	"  db: {provider: cloud, count: 3, image: debian-12, machine: large}\n"
 
 static void canary_well_main(struct bed *b)
@@ -152,9 +152,9 @@ static void a_canary_that_fails_is_not_followed(void **unused unused_arg)
 	bed_gone(&b);
 }
 
-#define NEWER                                                              \
+#define NEWER                                                                    \
 	"  web: {provider: cloud, count: 6, image: debian-13, machine: small,\n" \
-	"        update: {canary: 1, soak: 20ms}}\n"                            \
+	"        update: {canary: 1, soak: 20ms}}\n"                             \
 	"  db: {provider: cloud, count: 3, image: debian-12, machine: small}\n"
 
 static void canary_sickens_main(struct bed *b)
@@ -209,8 +209,9 @@ static void only_what_is_left_is_done_again(void **unused unused_arg)
 
 	bed_make(&b);
 	b.opts.max_failures = (struct count){ 25, true };
-	bed_spec(&b, "error_script: [{call: create, match: 'web-[37]', error: remote}, "
-		     "{call: create, match: 'web-1[012]', error: remote}]",
+	bed_spec(&b,
+		 "error_script: [{call: create, match: 'web-[37]', error: remote}, "
+		 "{call: create, match: 'web-1[012]', error: remote}]",
 		 TWENTY);
 	bed_run(&b, five_fail_main);
 	bed_spec(&b, "error_script: [" COUNT_CREATES "]", TWENTY);

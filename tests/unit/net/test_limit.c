@@ -11,12 +11,12 @@
 #include "net/limit.h"
 
 /* In tasks: an assertion of cmocka's leaves by longjmp, which must not cross stacks. */
-#define must(condition)                                                                   \
-	do {                                                                              \
-		if (!(condition)) {                                                       \
+#define must(condition)                                                                         \
+	do {                                                                                    \
+		if (!(condition)) {                                                             \
 			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-			abort();                                                          \
-		}                                                                         \
+			abort();                                                                \
+		}                                                                               \
 	} while (0)
 
 static void in_task(task_fn *fn, void *arg)
@@ -346,8 +346,8 @@ static void flood_main(void *arg)
 		task_spawn(&g, "caller", caller_main, x);
 	must(!group_wait(&g, &e));
 	must(x->done == CALLS);
-	printf("# %s: %d calls at 50/s: %d refused, %lld ms\n", x->l ? "limit" : "retry only", CALLS,
-	       x->refused, (long long)clock_now());
+	printf("# %s: %d calls at 50/s: %d refused, %lld ms\n", x->l ? "limit" : "retry only",
+	       CALLS, x->refused, (long long)clock_now());
 }
 
 static void fewer_calls_are_refused(void **unused unused_arg)
