@@ -108,7 +108,7 @@ struct fake_fate {
 	char request[32];
 	enum fake_call call;
 	int64_t delay_ms;
-	bool fails;   /* before any effect */
+	bool fails; /* before any effect */
 	bool throttled;
 	bool lost;    /* has its effect, and the caller gets ERR_TIMEOUT */
 	bool late;    /* has its effect, and fails then */
