@@ -302,6 +302,38 @@ static void failures_text(struct arena *a, const struct run_history *h, struct b
 			 groups.v.n - MAX_GROUPS);
 }
 
+/* What a run that has no end, killed or still on its way, has begun. */
+static int open_text(struct cli *c, const struct state_run *r, struct buf *b, struct err *e)
+{
+	struct journal_rows rows;
+	struct map by_action;
+
+	if (r->result)
+		return 0;
+	if (journal_run_rows(c->state, c->a, r->id, &rows, e) < 0)
+		return -1;
+	map_init(&by_action, c->a);
+	for (size_t i = 0; i < rows.v.n; i++) {
+		const struct journal_row *row = rows.v.v[i];
+		if (row->outcome != JOURNAL_INTENT && row->outcome != JOURNAL_UNKNOWN)
+			continue;
+		struct names *n = map_getc(&by_action, row->action);
+		if (!n) {
+			n = arena_obj(c->a, struct names);
+			map_put(&by_action, str_of(row->action), n);
+		}
+		VEC_ADD(c->a, &n->v) = engine_node_name(c->a, row->addr);
+	}
+	if (by_action.n)
+		buf_adds(b, "\n  BEGUN, AND NOT ENDED\n");
+	for (size_t i = 0; i < by_action.n; i++) {
+		const struct names *n = by_action.e[i].val;
+		buf_addf(b, "  " STR_FMT " %zu: %s\n", STR_ARG(by_action.e[i].key), n->v.n,
+			 names_text(c->a, n->v.v, n->v.n));
+	}
+	return 0;
+}
+
 /* Neighbours of the chain that did the same, for the same reason. */
 struct link {
 	const struct run_step *first;
@@ -457,7 +489,7 @@ static void head_text(struct arena *a, const struct state_run *r, struct buf *b)
 		fact(b, "counts", counts_text(a, r->summary));
 }
 
-static void run_text(struct cli *c, const struct run_history *h, int64_t slowest)
+static int run_text(struct cli *c, const struct run_history *h, int64_t slowest, struct err *e)
 {
 	const struct history_opts *o = c->opts;
 	scoped(buf_fini) struct buf b = { 0 };
@@ -468,6 +500,8 @@ static void run_text(struct cli *c, const struct run_history *h, int64_t slowest
 	if (all) {
 		steps_text(c->a, h, &b);
 		failures_text(c->a, h, &b);
+		if (open_text(c, h->run, &b, e) < 0)
+			return -1;
 	}
 	if (all || o->critical)
 		critical_text(c->a, h, &b);
@@ -476,6 +510,7 @@ static void run_text(struct cli *c, const struct run_history *h, int64_t slowest
 	if (!h->steps.n)
 		buf_adds(&b, "  no step was recorded\n");
 	view_out(c, &b);
+	return EXIT_DONE;
 }
 
 /* ---- one run, for machines ---- */
@@ -604,10 +639,9 @@ static int cmd_history(struct cli *c, struct err *e)
 		return print_events(c, run->id, e);
 	if (engine_history(c->state, c->a, run, &h, e) < 0)
 		return -1;
-	if (c->g.json)
-		run_json(c, &h, slowest);
-	else
-		run_text(c, &h, slowest);
+	if (!c->g.json)
+		return run_text(c, &h, slowest, e);
+	run_json(c, &h, slowest);
 	return EXIT_DONE;
 }
 

@@ -105,8 +105,8 @@ struct change {
 	VEC(const char *) unknown; /* paths known after apply */
 	bool effect_reboot, effect_drain;
 	bool owned; /* a machine of the user's own: taken in and let go, not made and destroyed */
-	bool in_service;  /* the node serves now: counts against the pool's max_unavailable while it
-			     is worked on */
+	bool in_service; /* the node serves now: counts against the pool's max_unavailable while it
+			    is worked on */
 	bool unwell; /* it is there, but does not run, or a step on it failed: already down, and the
 			first to be mended */
 	VEC(size_t) deps; /* indices into plan.changes: made (configured) before this is made */
@@ -212,8 +212,8 @@ struct cause {
 	/* the node as NODE; if the messages vary, the words in which they may as * */
 	const char *message;
 	bool varies;
-	VEC(const char *) nodes; /* or addresses, of what is no node */
-	struct map pools;	 /* name -> size_t *: how many nodes of each */
+	VEC(const char *) nodes;		   /* or addresses, of what is no node */
+	struct map pools;			   /* name -> size_t *: how many nodes of each */
 	VEC(const struct node_failure *) examples; /* the first ones */
 	size_t place;				   /* of its first failure among those of causes */
 };
@@ -245,6 +245,8 @@ struct run_history {
 	VEC(const struct run_step *) critical;
 	struct state_events events;
 };
+/* A node's name by its address, when no spec tells it: "node.a[3]" is "a-3". */
+const char *engine_node_name(struct arena *a, const char *addr);
 must_check int engine_history(struct state *st, struct arena *a, const struct state_run *run,
 			      struct run_history *out, struct err *e);
 

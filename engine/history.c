@@ -69,6 +69,11 @@ static void find_critical(struct arena *a, struct run_history *h)
 		h->critical.v[--n] = s;
 }
 
+const char *engine_node_name(struct arena *a, const char *addr)
+{
+	return want_node_name(a, NULL, addr);
+}
+
 int engine_history(struct state *st, struct arena *a, const struct state_run *run,
 		   struct run_history *out, struct err *e)
 {

@@ -101,6 +101,16 @@ ok "at most 40 lines" "$([ "$(lines "$out")" -le 40 ]; echo $?)"
 run history last --critical-path
 hasnot "only the path" "$out" "FAILED"
 
+# A run that was killed tells what it had begun.
+sed -i 's/count: 12/count: 15/' muster.yaml
+MUSTER_FAULT=create.done:2 run apply --yes
+run history
+has "a killed run" "$out" "unfinished"
+run history last
+has "what it had begun" "$out" "BEGUN, AND NOT ENDED"
+has "on which nodes" "$out" "create "
+run recover
+
 run state check
 is "the chain is whole" 0 "$status"
 cp -r .muster ../copy
