@@ -667,6 +667,9 @@ void progress_begin(struct cli *c)
 	if (show.live) {
 		buf_init(&show.above, SIZE_MAX);
 		out_err_to(keep_above);
+		show.phase = "starting"; /* on the screen at once: large fleets take their time */
+		show.dirty = true;
+		frame();
 	}
 	group_init(&show.group);
 	task_spawn(&show.group, "progress", watch, c);

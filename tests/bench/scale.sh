@@ -139,23 +139,26 @@ run_muster "plan, driver changed" plan
 below "lines of the plan of one change" "$lines" 30
 
 echo "== start-up"
-# On a terminal, as a user waits for it.
+# On a terminal, as a user waits for it; the best of five.
 first_byte() {
 	python3 - "$MUSTER" "$dir" <<'PY'
 import os, pty, select, sys, time
 muster, where = sys.argv[1:]
-begin = time.monotonic()
-pid, fd = pty.fork()
-if pid == 0:
-    os.execv(muster, [muster, "-C", where, "plan"])
-select.select([fd], [], [], 60)
-print(int((time.monotonic() - begin) * 1000))
-try:
-    while os.read(fd, 65536):
+best = 1e9
+for _ in range(5):
+    begin = time.monotonic()
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.execv(muster, [muster, "-C", where, "plan"])
+    select.select([fd], [], [], 60)
+    best = min(best, time.monotonic() - begin)
+    try:
+        while os.read(fd, 65536):
+            pass
+    except OSError:
         pass
-except OSError:
-    pass
-os.waitpid(pid, 0)
+    os.waitpid(pid, 0)
+print(int(best * 1000))
 PY
 }
 near "first byte of a plan of $last nodes, ms" "$(first_byte)" 50
