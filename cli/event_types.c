@@ -192,7 +192,7 @@ const struct event_type event_types[] = {
 		{ "probe_trips", EV_INT, false, "scripts sent to nodes to look" },
 		{ "patch_trips", EV_INT, false, "scripts sent to nodes to change" },
 		{ "failures", EV_LIST, false, "the failed steps' errors, each with the fields of a diagnostic" },
-		{ "causes", EV_LIST, false, "why, once for all nodes that failed alike, most nodes first: kind, action, message (the node as NODE, other words that differ as *), count, nodes (a set), pools (how many of each), examples (diagnostics, where the messages differ)" },
+		{ "causes", EV_LIST, false, "why, once for all nodes that failed alike, most nodes first: kind, action, message (the node as NODE, other words that differ as an asterisk), count, nodes (a set), pools (how many of each), examples (diagnostics, where the messages differ)" },
 		{ "held", EV_LIST, false, "nodes that nothing was done to because of others: pool, nodes (how many), reason" },
 		{ "outputs", EV_MAP, false, "the spec's outputs" },
 	} },
