@@ -42,8 +42,8 @@ struct event_field {
 
 struct event_type {
 	const char *name;
-	const char *doc;     /* when it comes */
-	const char *example; /* without the fields that all events have */
+	const char *doc;	       /* when it comes */
+	const char *example;	       /* without the fields that all events have */
 	struct event_field fields[24]; /* name NULL at the end */
 };
 
