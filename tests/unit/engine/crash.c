@@ -157,6 +157,7 @@ static void copy_bed(const struct bed *from, struct bed *to)
 {
 	make_bed(to);
 	to->opts.parallel = from->opts.parallel;
+	to->opts.limit = from->opts.limit;
 	copy_tree(from->dir, to->dir);
 }
 

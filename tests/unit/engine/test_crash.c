@@ -188,6 +188,20 @@ static const struct crash refresh = {
 	.finish = crash_apply,
 };
 
+static void limit_it(struct bed *b)
+{
+	b->opts.limit = "web-[1-2]";
+}
+
+/* Under a lease of some nodes only. */
+static const struct crash limited = {
+	.name = "some nodes only",
+	.before = WEB(2, "debian-12", "small") GPU(1),
+	.after = WEB(4, "debian-12", "large"),
+	.prepare = limit_it,
+	.act = crash_apply,
+};
+
 /* The state forgets two machines: nobody's now. */
 static void forget_two(struct bed *b)
 {
@@ -235,6 +249,7 @@ static const struct crash *const all[] = {
 	&leftovers,
 	&mend,
 	&refresh,
+	&limited,
 };
 
 /* ---- tests ---- */
