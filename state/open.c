@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@
 #define APPLICATION_ID 0x4d535452 /* "MSTR" */
 #define SCHEMA_VERSION ((int64_t)ARRAY_LEN(state_schema))
 #define BUSY_MS	       5000
-#define PAGE_BYTES     4096 /* SQLite's default, which nothing here changes */
+#define PAGE_BYTES     2048 /* of new files: a lone change of a resource writes two or three */
 #define LENGTH_MAX     (64 << 20)
 
 /* ---- the file ---- */
@@ -48,6 +49,18 @@ static bool has_wal(struct arena *a, const char *path)
 	return stat(arena_printf(a, "%s-wal", path), &st) == 0 && st.st_size > 0;
 }
 
+/* As its head says; files of versions before have pages of 4096 bytes. */
+static off_t page_bytes(const char *path)
+{
+	scoped(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	unsigned char head[18];
+
+	if (fd < 0 || read(fd, head, sizeof head) != (ssize_t)sizeof head)
+		return PAGE_BYTES;
+	off_t n = head[16] << 8 | head[17];
+	return n < 512 || (n & (n - 1)) ? PAGE_BYTES : n;
+}
+
 /* SQLite takes a file of less than a page for a new one, and so would make a new fleet out of a
  * state that was cut off. An empty file is also what a kill right after make_file leaves: then
  * there is neither a WAL nor a backup beside it. A part of a page is what a crash in a checkpoint
@@ -56,7 +69,8 @@ static bool is_cut_off(struct arena *a, const char *path, off_t size)
 {
 	if (!size)
 		return has_wal(a, path) || files_newest_backup(a, path);
-	return size < PAGE_BYTES || (size % PAGE_BYTES && !has_wal(a, path));
+	off_t page = page_bytes(path);
+	return size < page || (size % page && !has_wal(a, path));
 }
 
 static int look_at_file(struct arena *a, const char *path, unsigned flags, struct err *e)
@@ -199,13 +213,24 @@ static int wait_for_wal(struct state *s, struct err *e)
 	return 0;
 }
 
+/* An existing file keeps its own. */
+static int set_page_size(struct state *s, struct err *e)
+{
+	char text[32];
+
+	snprintf(text, sizeof text, "PRAGMA page_size = %d", PAGE_BYTES);
+	int rc = sqlite3_exec(s->db, text, NULL, NULL, NULL);
+	return rc == SQLITE_OK ? 0 : sql_fail(s, rc, e);
+}
+
 static int set_pragmas(struct state *s, struct err *e)
 {
 	if (sql_exec(s, "PRAGMA cell_size_check = ON", SQL_NO_ARGS, e))
 		return -1;
 	if (s->readonly)
 		return 0;
-	if (wait_for_wal(s, e) || sql_exec(s, "PRAGMA synchronous = FULL", SQL_NO_ARGS, e) ||
+	if (set_page_size(s, e) || wait_for_wal(s, e) ||
+	    sql_exec(s, "PRAGMA synchronous = FULL", SQL_NO_ARGS, e) ||
 	    sql_exec(s, "PRAGMA journal_size_limit = 67108864", SQL_NO_ARGS, e))
 		return -1;
 	return 0;

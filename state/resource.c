@@ -103,11 +103,12 @@ static int store_deps(struct state *s, int64_t rid, const struct state_resource 
 	return 0;
 }
 
-/* Columns, then sum, then rid (null for a new row). */
+/* Columns, then sum, then rid (null for a new row). An existing row keeps its address: setting it,
+ * even to the same text, would write a page of its index. */
 static const char STORE_SQL[] =
 	"INSERT INTO resources (" COLUMNS ", sum, rid) "
 	"VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) "
-	"ON CONFLICT (rid) DO UPDATE SET addr = excluded.addr, kind = excluded.kind, "
+	"ON CONFLICT (rid) DO UPDATE SET kind = excluded.kind, "
 	"provider = excluded.provider, provider_type = excluded.provider_type, id = excluded.id, "
 	"token = excluded.token, pool = excluded.pool, status = excluded.status, want = excluded.want, "
 	"attrs = excluded.attrs, config_digest = excluded.config_digest, "
@@ -351,7 +352,9 @@ static int move(struct state *s, struct arena *a, const char *from, const char *
 	if (there)
 		return err_set(e, ERR_CONFLICT, "resource '%s' exists already", to);
 	r->addr = to;
-	if (store_row(s, rid, r, e) || dependents(s, a, from, &users, e))
+	if (sql_exec(s, "UPDATE resources SET addr = ?2 WHERE rid = ?1",
+		     SQL_ARGS(sql_int(rid), sql_text(to)), e) ||
+	    store_row(s, rid, r, e) || dependents(s, a, from, &users, e))
 		return -1;
 	for (size_t i = 0; i < users.names.n; i++)
 		if (redirect(s, a, users.names.v[i], from, to, e))

@@ -166,6 +166,76 @@ static void version_1_is_migrated_after_a_backup(void **data)
 	assert_int_equal(count_backups(), 1);
 }
 
+/* A version-3 file whose one lease is held by a run on another machine, or was held six times. */
+static void make_version_3(bool held)
+{
+	char *sql = arena_printf(
+		arena,
+		"PRAGMA journal_mode = WAL; BEGIN; %s; %s; %s; PRAGMA application_id = %d; "
+		"PRAGMA user_version = 3; INSERT INTO meta VALUES ('cluster', 'train'); "
+		"UPDATE lease SET fence = 6; %s; COMMIT",
+		state_schema[0].sql, state_schema[1].sql, state_schema[2].sql, 0x4d535452,
+		held ? "UPDATE lease SET run = 'old', who = 'ann', host = 'far', command = 'apply', "
+		       "boot_id = 'b', machine = 'm', pid_ns = 'n', pid = 1, pid_start = 1, "
+		       "taken_ms = 1, beat_ms = 1, expires_ms = 9999999999999"
+		     : "SELECT 1");
+
+	OK(fs_mkdirs(fs_dirname(arena, db), 0700, &err));
+	raw_sql(db, sql);
+}
+
+static void version_3_keeps_who_holds_its_lease(void **data)
+{
+	struct state *s;
+	struct leases all;
+
+	(void)data;
+	make_version_3(true);
+	OK(state_open(db, "train", 0, &s, &err));
+	OK(lease_list(s, arena, &all, &err));
+	assert_int_equal(all.v.n, 1);
+	assert_string_equal(all.v.v[0]->h.run, "old");
+	assert_int_equal(all.v.v[0]->h.fence, 6);
+	assert_true(all.v.v[0]->whole);
+	FAILS(lease_take(s, NULL, "apply", &err), ERR_LEASE, "ann@far");
+	state_close(s);
+}
+
+static void version_3_keeps_its_number_of_leases(void **data)
+{
+	struct state *s;
+	struct leases all;
+
+	(void)data;
+	make_version_3(false);
+	OK(state_open(db, "train", 0, &s, &err));
+	OK(lease_take(s, NULL, "apply", &err));
+	OK(lease_list(s, arena, &all, &err));
+	assert_int_equal(all.v.n, 1);
+	assert_int_equal(all.v.v[0]->h.fence, 7);
+	OK(lease_release(s, &err));
+	state_close(s);
+}
+
+/* Files of versions before have larger pages, and keep them. */
+static void page_sizes_of_old_and_new_files(void **data)
+{
+	struct state *s;
+
+	(void)data;
+	make_version_1();
+	assert_int_equal(raw_int(db, "PRAGMA page_size"), 4096);
+	OK(state_open(db, "train", 0, &s, &err));
+	state_close(s);
+	assert_int_equal(raw_int(db, "PRAGMA page_size"), 4096);
+	assert_int_equal(truncate(db, 2048), 0);
+	FAILS(state_open(db, "train", STATE_CREATE, &s, &err), ERR_IO, "it was cut off");
+	assert_int_equal(unlink(db), 0);
+	s = open_new();
+	state_close(s);
+	assert_int_equal(raw_int(db, "PRAGMA page_size"), 2048);
+}
+
 static void version_1_is_migrated_for_a_reader(void **data)
 {
 	struct state *s;
@@ -402,6 +472,9 @@ int main(void)
 		STATE_TEST(read_only_file_and_folder),
 		STATE_TEST(emptied_state_is_no_new_one),
 		STATE_TEST(odd_names_work),
+		STATE_TEST(version_3_keeps_who_holds_its_lease),
+		STATE_TEST(version_3_keeps_its_number_of_leases),
+		STATE_TEST(page_sizes_of_old_and_new_files),
 		STATE_TEST(a_large_state_is_not_copied_for_a_small_change),
 	};
 

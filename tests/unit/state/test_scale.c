@@ -117,30 +117,37 @@ static void ten_thousand(void **data)
 	state_close(s);
 }
 
-/* A change costs the same in a small and in a large state. */
+static int64_t bytes_of_one_alone(struct state *s, int i)
+{
+	int64_t before = written();
+
+	OK(state_resource_put(s, node(i), &err));
+	return written() - before;
+}
+
+/* A change costs the same in a small and in a large state, alone and in a group. */
 static void bytes_for_a_change(void **data)
 {
+	static const int sizes[] = { 1000, COUNT, 5 * COUNT };
 	struct state *s = open_leased();
+	int64_t first = 0;
 
 	(void)data;
 	if (written() < 0) {
 		print_message("no /proc/self/io here\n");
 		skip();
 	}
-	create(s, 0, 1000);
-	int64_t small = bytes_of_one_group(s, 0);
-	create(s, 1000, COUNT - 1000);
-	int64_t large = bytes_of_one_group(s, 5000);
-	int64_t before = written();
-	OK(state_resource_put(s, node(77), &err));
-	int64_t alone = written() - before;
-	print_message(
-		"bytes for a changed resource, intent and outcome: %lld at 1000, %lld at %d; one alone: "
-		"%lld\n",
-		(long long)small, (long long)large, COUNT, (long long)alone);
-	assert_true(small < 8192 && large < 8192);
-	assert_true(large < 2 * small);
-	assert_true(alone < 65536);
+	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+		create(s, i ? sizes[i - 1] : 0, sizes[i] - (i ? sizes[i - 1] : 0));
+		int64_t grouped = bytes_of_one_group(s, sizes[i] / 2);
+		int64_t alone = bytes_of_one_alone(s, sizes[i] / 3);
+		print_message("bytes for a changed resource at %d: intent and outcome in a group "
+			      "%lld, one alone %lld\n",
+			      sizes[i], (long long)grouped, (long long)alone);
+		first = first ? first : grouped;
+		assert_true(grouped < 8192 && grouped < 2 * first);
+		assert_true(alone > 0 && alone < 8192);
+	}
 	state_close(s);
 }
 
