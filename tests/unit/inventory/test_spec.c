@@ -58,7 +58,7 @@ static void test_decoded(void **state)
 	struct spec *s = load(
 		"cluster: demo\n"
 		"vars: {img: debian, full: \"{{ img }}-12\", n: 3}\n"
-		"providers: {local: {root: /x}, metal: {type: ssh}}\n"
+		"providers: {local: {root: /x, rate: 90/m}, metal: {type: ssh}}\n"
 		"networks: {net1: {provider: local, cidr: 10.1.0.0/24, options: {mtu: 9000}}}\n"
 		"pools:\n"
 		"  web:\n"
@@ -68,7 +68,7 @@ static void test_decoded(void **state)
 		"    network: net1\n"
 		"    roles: [base, {role: web, vars: {port: \"{{ p }}\"}}]\n"
 		"    playbooks: site.yml\n"
-		"    update: {max_unavailable: 10%}\n"
+		"    update: {max_unavailable: 10%, canary: 1, soak: 90s}\n"
 		"  old:\n"
 		"    provider: metal\n"
 		"    hosts: [\"gpu[01-02].dc\"]\n"
@@ -90,6 +90,12 @@ static void test_decoded(void **state)
 	assert_true(str_ends(web->playbooks.items.v[0], "/site.yml"));
 	assert_true(web->update.max_unavailable.percent);
 	assert_int_equal(count_of(web->update.max_unavailable, 4), 1);
+	assert_int_equal(count_of(web->update.canary, 4), 1);
+	assert_int_equal(web->update.soak, 90000);
+	assert_int_equal(count_of(old->update.canary, 2), 0);
+	assert_int_equal(spec_provider_find(s, STR("local"))->rate, 1500);
+	assert_int_equal(spec_provider_find(s, STR("metal"))->rate, 0);
+	assert_null(value_get(spec_provider_find(s, STR("local"))->options, "rate"));
 	assert_true(web->ssh.become);
 	assert_false(old->ssh.become);
 	assert_int_equal(old->ssh.connect_timeout, 90000);
@@ -273,10 +279,42 @@ static void check_quantities(void)
 	assert_int_equal(quantity_count(STR("-1"), &c, &e), -1);
 }
 
+static void check_rates(void)
+{
+	const struct {
+		const char *text;
+		int64_t rate; /* 0: refused */
+	} cases[] = { { "20/s", 20000 },
+		      { "90/m", 1500 },
+		      { " 500 / h ", 138 },
+		      { "0.5/s", 500 },
+		      { "1000000/s", 1000000000 },
+		      { "0/s", 0 },
+		      { "1/w", 0 },
+		      { "20", 0 },
+		      { "/s", 0 },
+		      { "20/", 0 },
+		      { "20/s/s", 0 },
+		      { "-1/s", 0 },
+		      { "20/fortnight", 0 },
+		      { "1000001/s", 0 },
+		      { "99999999999999/s", 0 } };
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct err e = { 0 };
+		int64_t n = 0;
+		int rc = quantity_rate(str_of(cases[i].text), &n, &e);
+		assert_int_equal(rc, cases[i].rate ? 0 : -1);
+		assert_int_equal(n, cases[i].rate);
+		assert_int_equal(e.kind, rc ? ERR_SPEC : ERR_NONE);
+	}
+}
+
 static void test_quantities(void **state)
 {
 	(void)state;
 	check_quantities();
+	check_rates();
 }
 
 static void test_documents(void **state)
