@@ -26,7 +26,9 @@
 #define GOODBYE_MS	  1000
 #define MAX_JUMPS	  8
 #define LOGGING_IN_MAX	  256 /* at a time */
-#define GATE_PATIENCE	  500
+#define ASIDE_MAX	  1024
+#define CONNECT_PATIENCE  500
+#define GATE_PATIENCE	  3000
 
 /* ---- bytes in and out ------------------------------------------------------------------------- */
 
@@ -196,20 +198,23 @@ static int64_t keepalive_ms(const struct ssh *s)
 	return s->t.keepalive_ms ? s->t.keepalive_ms : KEEPALIVE_DEFAULT;
 }
 
-static int64_t next_keepalive(const struct ssh *s)
+/* A session that nobody waited on is no silent one: `since` is when the wait began. */
+static int64_t next_keepalive(const struct ssh *s, int64_t since)
 {
-	return (s->asked > s->heard ? s->asked : s->heard) + keepalive_ms(s);
+	int64_t last = s->asked > s->heard ? s->asked : s->heard;
+
+	return (since > last ? since : last) + keepalive_ms(s);
 }
 
-static int keep_alive(struct ssh *s, struct err *e)
+static int keep_alive(struct ssh *s, int64_t since, struct err *e)
 {
-	int64_t now = clock_now();
+	int64_t now = clock_now(), last = s->heard > since ? s->heard : since;
 	int next;
 
-	if (now - s->heard >= KEEPALIVE_LOST * keepalive_ms(s)) {
+	if (now - last >= KEEPALIVE_LOST * keepalive_ms(s)) {
 		char silence[16];
 
-		clock_format_duration(now - s->heard, silence);
+		clock_format_duration(now - last, silence);
 		session_kill(s, "no answer to keepalives");
 		err_set(e, ERR_IO, "the connection to %s is lost: silent for %s", s->name, silence);
 		return err_hint(e, "check the host and the network");
@@ -221,18 +226,20 @@ static int keep_alive(struct ssh *s, struct err *e)
 }
 
 /*
- * The gate: ten thousand sessions are not begun at once. Each would wait for the work of
- * all the others, listen queues would run over, and deadlines pass meanwhile.
- * So only so many log in at a time, and a deadline starts behind the gate. A host that is silent
- * costs nothing while we wait: after a moment its place is another's.
+ * The gate: ten thousand sessions are not begun at once. Each would wait for the work of all the
+ * others, listen queues would run over, and deadlines pass meanwhile. So only so many log in at a
+ * time, and a deadline starts behind the gate. A host that does not answer costs nothing while we
+ * wait: after a moment it steps aside, and its place is another's. As many may stand aside as a
+ * fleet has dead hosts, not all of them: then it is we, or what lies between, who are slow.
  */
 static struct task_sem gate = { .free = LOGGING_IN_MAX };
+static size_t aside;
 
 static int gate_enter(struct ssh *s, struct err *e)
 {
 	if (!task_is_running())
 		return 0;
-	/* Each of those before us is out within GATE_PATIENCE of silence. */
+	/* Each of those before us is through, or aside, by its own deadline. */
 	if (task_sem_take(&gate, DEADLINE_NONE, e) != 0)
 		return -1;
 	s->at_gate = true;
@@ -240,23 +247,36 @@ static int gate_enter(struct ssh *s, struct err *e)
 	return 0;
 }
 
+static void step_aside(struct ssh *s)
+{
+	if (aside == ASIDE_MAX)
+		return;
+	aside++;
+	s->is_aside = true;
+	s->at_gate = false;
+	task_sem_give(&gate);
+}
+
 static void gate_leave(struct ssh *s)
 {
 	if (s->at_gate)
 		task_sem_give(&gate);
-	s->at_gate = false;
+	if (s->is_aside)
+		aside--;
+	s->at_gate = s->is_aside = false;
 }
 
 int session_wait_fd(struct ssh *s, int fd, int events, struct deadline d, struct err *e)
 {
-	struct deadline patience = { s->entered + GATE_PATIENCE };
+	bool connected = s->fd >= 0 || s->jump;
+	struct deadline patience = { s->entered + (connected ? GATE_PATIENCE : CONNECT_PATIENCE) };
 
 	if (s->at_gate && patience.at < d.at) {
 		if (task_wait_fd(fd, events, patience, e) == 0)
 			return 0;
 		if (e->kind != ERR_TIMEOUT)
 			return -1;
-		gate_leave(s);
+		step_aside(s);
 	}
 	return task_wait_fd(fd, events, d, e);
 }
@@ -264,10 +284,11 @@ int session_wait_fd(struct ssh *s, int fd, int events, struct deadline d, struct
 int session_wait(struct ssh *s, struct deadline d, struct err *e)
 {
 	struct ssh *root = root_of(s);
+	int64_t since = clock_now();
 
 	quick_ack(root);
 	for (;;) {
-		struct deadline keep = { next_keepalive(s) };
+		struct deadline keep = { next_keepalive(s, since) };
 		struct deadline until = s->hello_done ? deadline_min(d, keep) : d;
 
 		if (deadline_left(d) == 0)
@@ -279,7 +300,7 @@ int session_wait(struct ssh *s, struct deadline d, struct err *e)
 			return 0;
 		if (e->kind != ERR_TIMEOUT || deadline_left(d) == 0)
 			return -1;
-		if (keep_alive(s, e) != 0)
+		if (keep_alive(s, since, e) != 0)
 			return -1;
 	}
 }

@@ -35,6 +35,7 @@ struct ssh {
 	int64_t asked;	  /* when the last keepalive left */
 	bool unacked;	  /* bytes came since TCP_QUICKACK was last armed */
 	bool at_gate;	  /* counted among those that are logging in (session.c) */
+	bool is_aside;	  /* of the gate: still logging in, but not counted */
 	int64_t entered;  /* the gate */
 	struct buf hello; /* what the server sent first, until the key exchange is over: explains
 			     failures */

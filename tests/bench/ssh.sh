@@ -11,7 +11,9 @@ double=$TEST_BUILD/tests/doubles/sshd_many held=$TEST_BUILD/tests/bench/ssh_held
 ns=mussh$$ port=2222 dead_port=2223
 needs_root
 needs ssh-keygen ip nsenter
-[ -x "$double" ] && [ -x "$held" ] || { echo "bench: sshd_many was not built: libssh is missing: tools/setup bench" >&2; exit 1; }
+for program in "$double" "$held"; do
+	[ -x "$program" ] || { echo "bench: $program was not built: libssh is missing: tools/setup bench" >&2; exit 1; }
+done
 
 server=
 cleanup_part() {

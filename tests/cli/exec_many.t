@@ -87,7 +87,7 @@ has "its output is there" "$out" "== good150 (1) exit 3
 127.9.0.150"
 
 # Few open files: fewer at a time, and that is said.
-out=$(ulimit -n 128 && "$MUSTER" --ssh-config config exec -i targets.ini 'good*' -- echo hello 2>err </dev/null)
+out=$(prlimit --nofile=128:128 "$MUSTER" --ssh-config config exec -i targets.ini 'good*' -- echo hello 2>err </dev/null)
 is "few open files: all answer" "== good[001-150] (150)
 hello" "$out"
 has "few open files: it says so" "$(cat err)" "nodes at a time: this machine allows 128 open files"

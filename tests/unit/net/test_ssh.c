@@ -677,6 +677,12 @@ static void keepalive_main(void *arg)
 			     &e),
 			 0);
 	assert_true(clock_now() - began >= 4000);
+	/* nor is it that nobody has asked it for long */
+	assert_int_equal(task_sleep(4000, &e), 0);
+	assert_int_equal(cmd(s, A,
+			     (struct ssh_command){ "sleep 0.1", STR_NONE, 0, deadline_in(20000) },
+			     &r, &e),
+			 0);
 	assert_int_equal(proc_run(A, find, NULL, &pr, &e), 0);
 	struct str rest = pr.out, line;
 	int64_t pid;
