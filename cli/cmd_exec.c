@@ -124,7 +124,7 @@ static void ask(void *arg, struct target *t, size_t index)
 	scoped(arena_freep) struct arena *a = arena_new("answer");
 	struct exec_run *r = arg;
 	struct answer *ans = &r->answers[index];
-	struct reply reply;
+	struct reply reply = { 0 };
 	struct err e = { 0 };
 	bool bare = !t->host.local && !t->host.become.on;
 
