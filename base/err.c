@@ -34,16 +34,37 @@ static void trim_cut(char *s, size_t size, int wanted)
 	}
 }
 
+/*
+ * And what the cut left of the last word: half a secret is one that the scrubber, which comes when
+ * a message is shown, no longer knows. A text without blanks is data of ours, and stays.
+ */
+static void trim_word(char *s, size_t size, int wanted)
+{
+	char *blank;
+
+	if (wanted < 0 || (size_t)wanted < size)
+		return;
+	blank = strrchr(s, ' ');
+	if (blank)
+		*blank = '\0';
+}
+
 static void format_into(char *out, size_t size, const char *fmt, va_list ap) printf_fmt(3, 0);
 
 static void format_into(char *out, size_t size, const char *fmt, va_list ap)
 {
-	trim_cut(out, size, vsnprintf(out, size, fmt, ap));
+	int wanted = vsnprintf(out, size, fmt, ap);
+
+	trim_cut(out, size, wanted);
+	trim_word(out, size, wanted);
 }
 
 static void copy_into(char *out, size_t size, const char *s)
 {
-	trim_cut(out, size, snprintf(out, size, "%s", s));
+	int wanted = snprintf(out, size, "%s", s);
+
+	trim_cut(out, size, wanted);
+	trim_word(out, size, wanted);
 }
 
 static void start(struct err *e, enum err_kind kind, const char *msg)
@@ -101,7 +122,9 @@ int err_wrap(struct err *e, const char *fmt, ...)
 	format_into(msg, sizeof(msg), fmt, ap);
 	va_end(ap);
 	n = strlen(msg);
-	trim_cut(msg + n, sizeof(msg) - n, snprintf(msg + n, sizeof(msg) - n, ": %s", e->msg));
+	int wanted = snprintf(msg + n, sizeof(msg) - n, ": %s", e->msg);
+	trim_cut(msg + n, sizeof(msg) - n, wanted);
+	trim_word(msg + n, sizeof(msg) - n, wanted);
 	memcpy(e->msg, msg, sizeof(msg));
 	return -1;
 }

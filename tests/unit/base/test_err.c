@@ -93,6 +93,24 @@ static void long_texts_are_cut(void **state)
 	}
 }
 
+/* Half a secret is one that no scrubber knows. */
+static void words_are_not_cut(void **state)
+{
+	char filler[sizeof(((struct err *)0)->msg)];
+	struct err e;
+
+	(void)state;
+	for (size_t left = 2; left < 30; left++) {
+		memset(filler, 'x', sizeof(filler));
+		filler[sizeof(filler) - left] = '\0';
+		err_set(&e, ERR_IO, "%s the-whole-secret-of-it", filler);
+		assert_true(!strstr(e.msg, "the-") || strstr(e.msg, "the-whole-secret-of-it"));
+		err_set(&e, ERR_IO, "the-whole-secret-of-it");
+		err_wrap(&e, "%s", filler);
+		assert_true(!strstr(e.msg, "the-") || strstr(e.msg, "the-whole-secret-of-it"));
+	}
+}
+
 static void exit_codes(void **state)
 {
 	struct err e = { 0 };
@@ -164,9 +182,13 @@ static void bug_says_and_aborts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(set_and_wrap),	       cmocka_unit_test(innermost_wins),
-		cmocka_unit_test(system_errors),       cmocka_unit_test(long_texts_are_cut),
-		cmocka_unit_test(exit_codes),	       cmocka_unit_test(lists),
+		cmocka_unit_test(set_and_wrap),
+		cmocka_unit_test(innermost_wins),
+		cmocka_unit_test(system_errors),
+		cmocka_unit_test(long_texts_are_cut),
+		cmocka_unit_test(words_are_not_cut),
+		cmocka_unit_test(exit_codes),
+		cmocka_unit_test(lists),
 		cmocka_unit_test(bug_says_and_aborts),
 	};
 
