@@ -5,6 +5,8 @@
 #include "cli/strings.h"
 #include "cli/view.h"
 
+#define ROWS_MAX 64 /* nodes that get a line each; more are grouped, unless -v */
+
 struct status_opts {
 	bool observe, names;
 };
@@ -51,12 +53,49 @@ static void node_rows(struct cli *c, struct buf *b, const struct fleet_status *s
 {
 	struct table t = { 0 };
 
+	if (!s->nodes.n)
+		return;
 	table_row(c->a, &t, "NODE", "STATE", "POOL", "PROVIDER", "ADDRESS", "CHANGED", NULL);
 	for (size_t i = 0; i < s->nodes.n; i++) {
 		const struct node_status *n = s->nodes.v[i];
 
 		table_row(c->a, &t, n->name, n->state, n->pool ? n->pool : "-", n->provider,
 			  n->address ? n->address : "-", view_ago(c->a, n->updated_ms), NULL);
+	}
+	table_text(b, &t);
+}
+
+struct node_group {
+	const char *pool, *state;
+	VEC(const char *) names;
+};
+
+/* A fleet that is too large for a line a node: one a pool and state. */
+static void group_rows(struct cli *c, struct buf *b, const struct fleet_status *s)
+{
+	struct table t = { 0 };
+	struct map groups;
+
+	map_init(&groups, c->a);
+	for (size_t i = 0; i < s->nodes.n; i++) {
+		const struct node_status *n = s->nodes.v[i];
+		const char *pool = n->pool ? n->pool : "-";
+		const char *key = arena_printf(c->a, "%s %s", pool, n->state);
+		struct node_group *g = map_getc(&groups, key);
+
+		if (!g) {
+			g = arena_obj(c->a, struct node_group);
+			*g = (struct node_group){ .pool = pool, .state = n->state };
+			map_put(&groups, str_of(key), g);
+		}
+		VEC_ADD(c->a, &g->names) = n->name;
+	}
+	table_row(c->a, &t, "POOL", "STATE", "COUNT", "NODES", NULL);
+	for (size_t i = 0; i < groups.n; i++) {
+		const struct node_group *g = groups.e[i].val;
+
+		table_row(c->a, &t, g->pool, g->state, arena_printf(c->a, "%zu", g->names.n),
+			  view_fold(c->a, g->names.v, g->names.n), NULL);
 	}
 	table_text(b, &t);
 }
@@ -94,10 +133,12 @@ static void status_text(struct cli *c, const struct fleet_status *s)
 	scoped(buf_fini) struct buf b = { 0 };
 
 	buf_init(&b, SIZE_MAX);
-	if (s->nodes.n && (s->nodes.n <= 64 || c->g.verbose)) {
+	if (s->nodes.n <= ROWS_MAX || c->g.verbose)
 		node_rows(c, &b, s);
+	else
+		group_rows(c, &b, s);
+	if (s->nodes.n)
 		buf_addc(&b, '\n');
-	}
 	node_counts(c, &b, s);
 	if (s->last.v.n) {
 		const struct state_run *r = s->last.v.v[0];

@@ -115,4 +115,13 @@ run apply --yes
 run plan --destroy --exclude a-3
 has "what is excluded stays" "$out" "- 3 nodes a-[0-2]: destroy"
 hasnot "and what it stands on" "$out" "cloud.network"
+
+# ---- a fleet that is too large for a line a node ----
+spec 100 small
+run apply --yes
+run status
+has "status: one line a pool and state" "$out" "a     ready  100    a-[0-99]"
+ok "and few of them" "$([ "$(printf '%s\n' "$out" | wc -l)" -le 6 ]; echo $?)"
+run -v status
+has "or each node, when asked" "$out" "a-57 "
 finish
