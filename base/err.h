@@ -44,8 +44,9 @@ struct pos {
 
 struct err {
 	enum err_kind kind;
-	int code;	  /* errno, HTTP status or exit status: whatever the lowest layer had */
-	int64_t retry_after_ms; /* BUSY: how long the other side wants to be left alone; 0: unsaid */
+	int code; /* errno, HTTP status or exit status: whatever the lowest layer had */
+	/* BUSY: how long the other side wants to be left alone; 0: unsaid */
+	int64_t retry_after_ms;
 	struct pos pos;	  /* clusters/train.yaml:42:7 */
 	char addr[160];	  /* node.h100[17] */
 	char node[128];	  /* h100-17 */
@@ -72,7 +73,7 @@ int err_req(struct err *e, const char *request_id);
 bool err_is_retryable(const struct err *e); /* ERR_BUSY only. ERR_TIMEOUT is not: look first. */
 /* The other side refused it because there are too many: BUSY with an HTTP status of 429 or 503. */
 bool err_is_throttle(const struct err *e);
-int err_exit_code(const struct err *e);	    /* cli.md: 1, 5 lease held, 64 usage, 130 cancelled */
+int err_exit_code(const struct err *e); /* cli.md: 1, 5 lease held, 64 usage, 130 cancelled */
 const char *err_kind_name(enum err_kind kind); /* "usage", "spec", ... */
 
 /*

@@ -60,13 +60,13 @@ struct cli {
 	const struct command *cmd;
 	void *opts; /* cmd->opts_size bytes, filled by cmd->opts */
 	struct opt_args args;
-	const char *command_line; /* for the history: without the values of variables */
+	const char *command_line;	/* for the history: without the values of variables */
 	const struct value *extra_vars; /* from -e; NULL if none */
 	const char *spec_file;
 	const char *secret_dir; /* where secret('file:...') starts; NULL: beside the spec */
-	const char *state_dir; /* absolute: .muster beside the spec */
-	const char *self;      /* absolute path of this program */
-	const char *who;       /* user@host */
+	const char *state_dir;	/* absolute: .muster beside the spec */
+	const char *self;	/* absolute path of this program */
+	const char *who;	/* user@host */
 	struct spec *spec;
 	struct fleet *fleet;
 	struct state *state;

@@ -20,7 +20,7 @@ struct diff_input {
 	const char *moved_from;	    /* the provider that has it, when the spec names another now */
 	const struct field *fields; /* rows of the type; NULL: unknown type (deleted provider) */
 	bool can_update;
-	bool owned; /* a machine that exists without us */
+	bool owned;		  /* a machine that exists without us */
 	const struct value *want; /* sealed; NULL: not in the spec (any more) */
 	struct diff_deps want_deps;
 	const struct value *recorded; /* sealed attributes once asked for; NULL: nothing recorded */

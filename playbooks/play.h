@@ -86,9 +86,9 @@ struct playbook {
 	VEC(struct play *) plays;
 	char digest[SHA256_HEX]; /* rolling while loading */
 	struct playbook_sources sources;
-	bool uses_facts;	 /* something that was read names a fact */
-	bool uses_hostvars;	 /* or what other hosts have */
-	struct map includes;	 /* "step path" -> struct step * */
+	bool uses_facts;     /* something that was read names a fact */
+	bool uses_hostvars;  /* or what other hosts have */
+	struct map includes; /* "step path" -> struct step * */
 };
 
 /* A file of tasks for an include node; loaded once. */

@@ -61,13 +61,15 @@ struct resource_type {
 	const struct field
 		*fields; /* rows of a plain struct; engine uses name, flags, fallback and doc */
 	int64_t create_timeout_ms, delete_timeout_ms;
-	const char *quota; /* what an object uses up of a quota ("machines", "addresses"); NULL: nothing */
+	/* what an object uses up of a quota ("machines", "addresses"); NULL: nothing */
+	const char *quota;
 	int scarcity;	   /* of that, 0..9: leftovers that hold what is scarce are shown first */
 	int64_t settle_ms; /* how long after a request was lost its object may still appear; 0: the
 			      "no" of find is final at once */
 	int64_t (*settle)(const struct provider *p); /* the same, where options say it; NULL:
 							settle_ms */
-	int64_t linger_ms; /* how long lists may show what destroy has said is gone; 0: not at all */
+	/* how long lists may show what destroy has said is gone; 0: not at all */
+	int64_t linger_ms;
 	/* All objects of this kind that bear the cluster's mark. One bulk read. NULL: the provider
 	 * can't tell; what is recorded is taken as seen (machines that exist). */
 	int (*list)(struct provider *p, struct arena *a, struct resources_seen *out, struct err *e);
