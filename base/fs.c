@@ -126,13 +126,40 @@ static int sync_dir(const char *dir)
 	return fd < 0 || (fsync(fd) != 0 && errno != EINVAL) ? -1 : 0;
 }
 
+/*
+ * The rename would put a file in the place of a device, a pipe or a link to one: as root
+ * `--out /dev/null` would take /dev/null from the whole machine. A link into /proc is a stream
+ * (/dev/stdout), whatever it leads to now.
+ */
+static bool is_special(const char *path)
+{
+	static const char proc[] = "/proc/";
+	char target[sizeof(proc) - 1];
+	struct stat st;
+
+	if (lstat(path, &st) != 0)
+		return false;
+	if (S_ISLNK(st.st_mode)) {
+		if (readlink(path, target, sizeof(target)) == (ssize_t)sizeof(target) &&
+		    memcmp(target, proc, sizeof(target)) == 0)
+			return true;
+		if (stat(path, &st) != 0)
+			return false;
+	}
+	return !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 int fs_write_atomic(const char *path, struct str data, mode_t mode, struct err *e)
 {
 	scoped(arena_freep) struct arena *a = arena_new("fs_write_atomic");
 	char *temp = NULL;
-	int fd = open_beside(a, path, &temp), saved;
+	int fd, saved;
 	bool ok;
 
+	if (is_special(path))
+		return err_set(e, ERR_IO,
+			       "writing %s: it is a device, a pipe or a socket, not a file", path);
+	fd = open_beside(a, path, &temp);
 	if (fd < 0)
 		return fail_sys(e, "writing", path);
 	ok = fchmod(fd, mode) == 0 && write_all(fd, data) == 0 && fsync(fd) == 0;

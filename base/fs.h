@@ -13,7 +13,8 @@ void close_fd(int *fd); /* for scoped(): closes if >= 0, sets -1 */
 /* Whole file, at most max bytes (more: ERR_IO that says so). ERR_NOT_FOUND when absent. */
 must_check int fs_read(struct arena *a, const char *path, size_t max, struct str *out,
 		       struct err *e);
-/* Temporary file beside it, fsync, rename, fsync of the folder. Never leaves a half-written file. */
+/* Temporary file beside it, fsync, rename, fsync of the folder. Never leaves a half-written file.
+ * ERR_IO where path is a device, a pipe or a socket, or a link to one: they are never replaced. */
 must_check int fs_write_atomic(const char *path, struct str data, mode_t mode, struct err *e);
 must_check int fs_mkdirs(const char *path, mode_t mode, struct err *e); /* mkdir -p */
 /* absent is fine; never follows links or crosses mounts */

@@ -280,6 +280,27 @@ static void names(void **state)
 
 #define fs_test(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
+static void writing_never_replaces_what_is_no_file(void **state)
+{
+	struct err e = { 0 };
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(mkfifo(in("pipe"), 0600), 0);
+	assert_int_equal(symlink("pipe", in("to-pipe")), 0);
+	assert_int_equal(symlink("/proc/self/fd/1", in("stream")), 0);
+	assert_int_equal(fs_write_atomic(in("pipe"), STR("x"), 0600, &e), -1);
+	assert_non_null(strstr(e.msg, "not a file"));
+	assert_int_equal(fs_write_atomic(in("to-pipe"), STR("x"), 0600, &e), -1);
+	assert_int_equal(fs_write_atomic(in("stream"), STR("x"), 0600, &e), -1);
+	assert_int_equal(lstat(in("pipe"), &st), 0);
+	assert_true(S_ISFIFO(st.st_mode));
+	assert_int_equal(lstat(in("to-pipe"), &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_int_equal(lstat(in("stream"), &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +309,7 @@ int main(void)
 		fs_test(what_cannot_be_read),
 		fs_test(a_failed_write_leaves_nothing),
 		fs_test(writing_replaces_a_link_not_its_target),
+		fs_test(writing_never_replaces_what_is_no_file),
 		fs_test(making_folders),
 		fs_test(trees_are_removed_without_following_links),
 		fs_test(mounts_are_not_crossed),
