@@ -10,9 +10,15 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/out.h"
+
+enum {
+	READER_WAIT_MS = 5000,
+	READER_POLL_MS = 20,
+};
 
 #define EARLY_MAX ((size_t)64 << 20)
 
@@ -95,6 +101,32 @@ static void end_half_line(int fd)
 		log_debug("the file of events takes nothing");
 }
 
+/*
+ * Opening a named pipe waits for its reader without end. Ours may come a little later (`cat pipe &`
+ * before us), but one that never comes must not hold the run.
+ */
+static int pipe_open(const char *path)
+{
+	const struct timespec pause = { .tv_nsec = READER_POLL_MS * 1000000L };
+
+	for (int waited = 0;; waited += READER_POLL_MS) {
+		int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+
+		if (fd >= 0) {
+			int flags = fcntl(fd, F_GETFL);
+
+			if (flags >= 0 && fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) == 0)
+				return fd;
+			close_fd(&fd);
+			return -1;
+		}
+		if (errno != ENXIO || waited >= READER_WAIT_MS)
+			return -1;
+		if (nanosleep(&pause, NULL) != 0)
+			return -1; /* a signal */
+	}
+}
+
 static int sink_open(struct sink *s, const char *path, struct err *e)
 {
 	struct stat st;
@@ -102,7 +134,12 @@ static int sink_open(struct sink *s, const char *path, struct err *e)
 	bool is_pipe = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 
 	s->path = path;
-	s->fd = open(path, (is_pipe ? O_WRONLY : O_RDWR) | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	s->fd = is_pipe && S_ISFIFO(st.st_mode)
+			? pipe_open(path)
+			: open(path, (is_pipe ? O_WRONLY : O_RDWR) | O_CREAT | O_APPEND | O_CLOEXEC,
+			       0600);
+	if (s->fd < 0 && errno == ENXIO)
+		return err_set(e, ERR_IO, "opening %s: nobody reads this pipe", path);
 	if (s->fd < 0)
 		return err_sys(e, "opening %s", path);
 	if (!is_pipe)

@@ -188,6 +188,15 @@ hasnot "a reader that goes away: the lease is given back" "$out" "pid"
 run recover
 has "a reader that goes away: nothing is unfinished" "$out" "nothing was left unfinished"
 
+mkfifo unread
+run --json-into unread plan
+is "a pipe nobody reads: nothing is done" 1 "$status"
+has "a pipe nobody reads: told" "$err" "opening unread: nobody reads this pipe"
+cat unread >read.ndjson &
+run --json-into unread plan
+wait $!
+has "a pipe that is read: has the events" "$(head -n 1 read.ndjson)" '"type":"start"'
+
 # ---- secrets ----
 
 rm -rf .muster
