@@ -122,11 +122,19 @@ static int exit_code_of(const struct cli *c, const struct apply_result *r)
 	return r->budget_exceeded || r->stopped ? EXIT_ERROR : EXIT_PARTIAL;
 }
 
+/* As a document it is larger than the plan itself, and needed once. */
+static void tell_plan(struct cli *c, const struct plan *p)
+{
+	scoped(arena_freep) struct arena *a = arena_new("planned");
+
+	events_emit(c, "planned", plan_json(a, p));
+}
+
 static int walk(struct cli *c, const struct plan *p, struct err *e)
 {
 	struct apply_result r = { 0 };
 
-	events_emit(c, "planned", plan_json(c->a, p));
+	tell_plan(c, p);
 	progress_begin(c);
 	progress_plan(c, p);
 	int rc = plan_apply(c->engine, c->a, p, c->cmd->name, &r, e);
@@ -191,7 +199,7 @@ int apply_empty(struct cli *c, const struct plan *p, struct err *e)
 	struct plan_view how = { .full = o->full, .diff = o->diff };
 	struct apply_result r = { .probe_trips = p->probe_trips, .outputs = p->outputs };
 
-	events_emit(c, "planned", plan_json(c->a, p));
+	tell_plan(c, p);
 	events_result(c, result_value(c, &r));
 	if (!c->g.json) {
 		view_plan(c, p, &how);

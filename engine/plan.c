@@ -437,16 +437,18 @@ static void add_observations(struct builder *b, struct plan *p)
 		shape(b->a, p->drift.v[i]);
 }
 
-void plan_digest(struct arena *a, const struct plan *p, char out[SHA256_HEX])
+void plan_digest(const struct plan *p, char out[SHA256_HEX])
 {
 	scoped(buf_fini) struct buf b = { 0 };
+	scoped(arena_freep) struct arena *each = arena_new("change");
 
 	buf_init(&b, (size_t)1 << 30);
 	buf_addf(&b, "%s\n%s\n%s\n%s\n%lld\n%d%d\n", p->cluster, p->spec_digest, p->observed_digest,
 		 p->record_digest, (long long)p->state_serial, p->is_destroy, p->is_refresh);
 	for (size_t i = 0; i < p->changes.n; i++) {
-		json_write(&b, change_value(a, p->changes.v[i]), JSON_SORT);
+		json_write(&b, change_value(each, p->changes.v[i]), JSON_SORT);
 		buf_addc(&b, '\n');
+		arena_reset(each);
 	}
 	sha256_hex(buf_str(&b), out);
 }
@@ -492,7 +494,7 @@ int plan_build(struct arena *a, struct plan_source *s, struct plan **out, struct
 	copy_hex(p->record_digest, s->record_digest);
 	p->state_serial = s->state_serial;
 	p->created_ms = s->now_ms;
-	plan_digest(a, p, p->digest);
+	plan_digest(p, p->digest);
 	*out = p;
 	return 0;
 }

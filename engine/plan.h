@@ -35,7 +35,7 @@ struct plan_source {
 
 must_check int plan_build(struct arena *a, struct plan_source *s, struct plan **out, struct err *e);
 /* Digest of what a plan decides and what it rests on: changes, spec, state, observation. */
-void plan_digest(struct arena *a, const struct plan *p, char out[SHA256_HEX]);
+void plan_digest(const struct plan *p, char out[SHA256_HEX]);
 /* Every change of `fresh` is among those of `approved` (same address and action): it does no more
  * than was agreed to. */
 bool plan_covers(struct arena *a, const struct plan *approved, const struct plan *fresh);

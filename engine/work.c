@@ -95,31 +95,32 @@ int work_settle_gone(struct work *w, const struct journal_row *row, struct err *
 	return 0;
 }
 
-static void add_note(struct work *w, struct step_note *n, struct value *data)
+static void add_note(struct arena *a, struct step_note *n, struct value *data)
 {
 	n->told = true;
-	value_set(data, "action", value_cstr(w->a, n->action));
-	value_set(data, "ms", value_int(w->a, clock_now() - n->started));
+	value_set(data, "action", value_cstr(a, n->action));
+	value_set(data, "ms", value_int(a, clock_now() - n->started));
 	if (!n->after)
 		return;
-	value_set(data, "after", value_cstr(w->a, n->after));
-	value_set(data, "wait", value_cstr(w->a, n->wait));
+	value_set(data, "after", value_cstr(a, n->after));
+	value_set(data, "wait", value_cstr(a, n->wait));
 }
 
 int work_event(struct work *w, const char *addr, const char *what, const struct err *why,
 	       struct err *e)
 {
+	scoped(arena_freep) struct arena *a = arena_new("event");
 	const char *text = error_text(w, why);
 	struct step_note *note = map_getc(&w->running, addr);
-	struct value *data = text || note ? value_map(w->a) : NULL;
+	struct value *data = text || note ? value_map(a) : NULL;
 
 	if (note)
-		add_note(w, note, data);
+		add_note(a, note, data);
 	if (text) {
-		value_set(data, "error", value_cstr(w->a, text));
-		value_set(data, "kind", value_cstr(w->a, err_kind_name(why->kind)));
+		value_set(data, "error", value_cstr(a, text));
+		value_set(data, "kind", value_cstr(a, err_kind_name(why->kind)));
 		if (why->request[0])
-			value_set(data, "request", value_cstr(w->a, why->request));
+			value_set(data, "request", value_cstr(a, why->request));
 	}
 	if (state_event_add(w->commit.state, w->en->run, addr, what, data, e))
 		return -1;
