@@ -325,7 +325,7 @@ help:
 	'make format           clang-format over the tree' \
 	'make unit[-ROOM]      unit tests (ROOM: $(ROOMS))' \
 	'make test-TIER        $(TIERS)' \
-	'make bench [BENCH=PART]  PART: play exec scale' \
+	'make bench [BENCH=PART]  PART: play exec ssh scale progress' \
 	'make valgrind fuzz demo man install uninstall dist clean' \
 	'variables             BUILD=dir CC=clang SAN=1 COV=1 WERROR=0 V=1 PREFIX= DESTDIR=' \
 	'tools/setup GROUP...  installs what is needed on Debian: build test demo bench'

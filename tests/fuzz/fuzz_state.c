@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any JSON is a state to import or a fault; what was imported is sound but for an edited history,
- * and exported and imported again the same. */
+/* Any JSON is a state to import or a fault; what was imported is sound but for an edited history
+ * and what the document itself lacks, and exported and imported again the same. */
 #include "state/state.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -22,9 +22,11 @@ static void check(struct state *s)
 
 	if (state_check(s, &problems, &e) != 0)
 		bug("an imported state cannot be checked: %s", e.msg);
-	/* A history that was edited is taken as it is, and told here. */
+	/* What a sound file may hold too (unfinished steps, a network taken out by `state rm`) and
+	 * an edited history are taken as they are, and told here. */
 	for (size_t i = 0; i < problems.n; i++)
-		if (strncmp(problems.v[i].msg, "history: ", 9) != 0)
+		if (problems.v[i].kind != ERR_CONFLICT &&
+		    strncmp(problems.v[i].msg, "history: ", 9) != 0)
 			bug("an imported state has a fault: %s", problems.v[i].msg);
 	err_list_fini(&problems);
 }

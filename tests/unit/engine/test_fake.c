@@ -261,6 +261,40 @@ static void a_big_fleet_comes_and_is_then_as_the_spec_says(void **unused unused_
 	}
 }
 
+/* doors to the cloud and to the state, by a plan of a fleet that is as it should be */
+static uint64_t passed;
+
+static void plan_counted(struct bed *b)
+{
+	fault_arm("count");
+	must(plan_is_empty(bed_plan(b, PLAN_APPLY)));
+	passed = fault_passes();
+	fault_arm(NULL);
+}
+
+/* One list a kind, never a call an object: ten times the nodes, the same calls. */
+static void a_plan_asks_for_lists_and_not_for_objects(void **unused unused_arg)
+{
+	uint64_t of_ten = 0;
+
+	for (size_t n = 10; n <= 100; n *= 10) {
+		struct bed b;
+		char pools[128];
+		bed_make(&b);
+		snprintf(pools, sizeof pools,
+			 "  web: {provider: cloud, count: %zu, image: debian-12}\n", n);
+		bed_spec(&b, "", pools);
+		bed_run(&b, apply_ok);
+		bed_run(&b, plan_counted);
+		assert_true(passed > 0);
+		if (n == 10)
+			of_ten = passed;
+		else
+			assert_int_equal(passed, of_ten);
+		bed_gone(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -272,6 +306,7 @@ int main(void)
 		cmocka_unit_test(a_stop_finishes_what_runs_and_an_abort_does_not),
 		cmocka_unit_test(a_saved_plan_is_done_once),
 		cmocka_unit_test(a_big_fleet_comes_and_is_then_as_the_spec_says),
+		cmocka_unit_test(a_plan_asks_for_lists_and_not_for_objects),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
