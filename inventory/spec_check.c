@@ -207,6 +207,23 @@ static void check_password(struct checker *c, const struct spec_pool *p)
 		STR_ARG(p->name));
 }
 
+static bool says_zero(const struct value *v)
+{
+	return v->kind == V_INT ? v->i == 0
+				: v->kind == V_STR && (str_eqc(v->s, "0") || str_eqc(v->s, "0%"));
+}
+
+/* Nothing would ever be done. */
+static void check_pace(struct checker *c, const struct spec_pool *p)
+{
+	const struct value *v = value_path(p->obj.source, "update.max_unavailable");
+
+	if (v && says_zero(v))
+		err_list_addf(c->errs, v->pos, "write 1 or more, or a percentage above 0%",
+			      "pools." STR_FMT ".update.max_unavailable: must not be 0",
+			      STR_ARG(p->name));
+}
+
 static void check_pools(struct checker *c)
 {
 	const struct spec_pool *v = c->s->pools.v;
@@ -221,6 +238,7 @@ static void check_pools(struct checker *c)
 		check_size(c, &v[i], rows);
 		check_network_of(c, &v[i], rows);
 		check_password(c, &v[i]);
+		check_pace(c, &v[i]);
 	}
 }
 
