@@ -149,6 +149,8 @@ for _ in range(5):
     begin = time.monotonic()
     pid, fd = pty.fork()
     if pid == 0:
+        os.environ["TERM"] = "xterm"
+        os.environ.pop("CI", None)  # then nothing is drawn
         os.execv(muster, [muster, "-C", where, "plan"])
     select.select([fd], [], [], 60)
     best = min(best, time.monotonic() - begin)
