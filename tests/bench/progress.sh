@@ -57,7 +57,7 @@ for _ in range(3):
 for mode, (cpu, wall, frames) in best.items():
     print(f"  apply 10000, {mode:<10} cpu {cpu:6.3f} s   wall {wall:6.2f} s   {frames} frames   (the other runs: up to {max(all[mode]):.3f} s)", file=sys.stderr)
 cost = [100 * (best[m][0] / best["-q"][0] - 1) for m in ("terminal", "lines")]
-print(f"{cost[0]:.2f} {cost[1]:.2f} {best['terminal'][2] / max(best['terminal'][1], 0.1):.2f}")
+print(f"{cost[0]:.2f} {cost[1]:.2f} {max(best['terminal'][2] - 2, 0) / max(best['terminal'][1], 0.1):.2f}")
 PY
 
 read -r terminal lines frames < <(python3 "$work/watch.py" "$MUSTER" "$work/fleet")
@@ -65,5 +65,5 @@ read -r terminal lines frames < <(python3 "$work/watch.py" "$MUSTER" "$work/flee
 echo "  progress costs $terminal % on a terminal, $lines % in a log"
 # Promised is 2; two runs of the same kind differ by more than that on a shared machine, so only a gross cost fails.
 below "progress on a terminal: % of the run's CPU (promise 2)" "$terminal" 15
-below "frames a second" "$frames" 10
+below "frames a second, but for the first and the last" "$frames" 10
 exit "$failed"
