@@ -6,6 +6,13 @@
 
 #include "base/base.h"
 
+/* What of the machine a template may reach, and then only by include, import, extends and the
+ * named lookups. */
+struct template_world {
+	const char *const *dirs; /* searched in order for relative paths; ended by NULL */
+	bool pipe;		 /* lookup('pipe') may run commands */
+};
+
 /* Where names are looked up: a chain of maps, innermost first, then `lookup` (computed names). */
 struct scope {
 	const struct scope *outer;
@@ -14,6 +21,8 @@ struct scope {
 	 * from a. */
 	const struct value *(*lookup)(void *arg, struct arena *a, struct str name);
 	void *arg;
+	/* of the outermost scope that has one; none: no file, no command */
+	const struct template_world *world;
 };
 
 enum template_flags {

@@ -175,7 +175,7 @@ static int run_one(struct one *t, struct err *e)
 static bool run_case(struct arena *a, const struct value *spec)
 {
 	static const char *dirs[] = { "tests/unit/playbooks/data", NULL };
-	struct scope scope = { NULL, value_get(spec, "vars"), NULL, NULL };
+	struct scope scope = { .vars = value_get(spec, "vars") };
 	struct one t = { .a = a, .spec = spec };
 	struct err e = { 0 };
 	const struct value *error = value_get(spec, "error");
