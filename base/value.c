@@ -65,6 +65,11 @@ struct value *value_cstr(struct arena *a, const char *s)
 	return value_str(a, str_of(s));
 }
 
+struct value *value_cstr_or_null(struct arena *a, const char *s)
+{
+	return s ? value_cstr(a, s) : value_null(a);
+}
+
 struct value *value_strf(struct arena *a, const char *fmt, ...)
 {
 	struct value *v = make(a, V_STR);
@@ -156,6 +161,12 @@ void value_sets(struct value *map, struct str key, const struct value *v)
 void value_set(struct value *map, const char *key, const struct value *v)
 {
 	value_sets(map, str_of(key), v);
+}
+
+void value_set_text(struct value *map, const char *key, const char *s)
+{
+	if (s)
+		value_set(map, key, value_cstr(map->map.a, s));
 }
 
 struct value *value_gets(const struct value *map, struct str key)

@@ -39,6 +39,7 @@ struct value *value_int(struct arena *a, int64_t i);
 struct value *value_float(struct arena *a, double f);
 struct value *value_str(struct arena *a, struct str s); /* copies */
 struct value *value_cstr(struct arena *a, const char *s);
+struct value *value_cstr_or_null(struct arena *a, const char *s); /* null for NULL */
 struct value *value_strf(struct arena *a, const char *fmt, ...) printf_fmt(2, 3);
 struct value *value_list(struct arena *a);
 struct value *value_map(struct arena *a);
@@ -49,6 +50,7 @@ void value_add(struct arena *a, struct value *list, const struct value *item);
 /* in the map's own arena */
 void value_set(struct value *map, const char *key, const struct value *v);
 void value_sets(struct value *map, struct str key, const struct value *v);
+void value_set_text(struct value *map, const char *key, const char *s); /* nothing for NULL */
 struct value *value_get(const struct value *map, const char *key); /* NULL if absent or not a map */
 struct value *value_gets(const struct value *map, struct str key);
 /* "a.b.0.c" down maps and lists; NULL if absent. */

@@ -89,24 +89,19 @@ static const char *result_of(const struct state_run *r)
 	return r->result ? r->result : "unfinished";
 }
 
-static void set_text(struct arena *a, struct value *m, const char *key, const char *text)
-{
-	value_set(m, key, text ? value_cstr(a, text) : value_null(a));
-}
-
 struct value *history_run_value(struct arena *a, const struct state_run *r)
 {
 	struct value *v = value_map(a);
 
-	set_text(a, v, "id", r->id);
-	set_text(a, v, "command", r->command);
-	set_text(a, v, "who", r->who);
-	set_text(a, v, "result", r->result);
+	value_set(v, "id", value_cstr_or_null(a, r->id));
+	value_set(v, "command", value_cstr_or_null(a, r->command));
+	value_set(v, "who", value_cstr_or_null(a, r->who));
+	value_set(v, "result", value_cstr_or_null(a, r->result));
 	value_set(v, "started_ms", value_int(a, r->started_ms));
 	value_set(v, "ended_ms", value_int(a, r->ended_ms));
-	set_text(a, v, "spec_digest", r->spec_digest);
-	set_text(a, v, "plan_digest", r->plan_digest);
-	set_text(a, v, "command_line", r->args);
+	value_set(v, "spec_digest", value_cstr_or_null(a, r->spec_digest));
+	value_set(v, "plan_digest", value_cstr_or_null(a, r->plan_digest));
+	value_set(v, "command_line", value_cstr_or_null(a, r->args));
 	value_set(v, "source", r->source ? r->source : value_null(a));
 	value_set(v, "summary", r->summary ? r->summary : value_null(a));
 	return v;
@@ -519,15 +514,18 @@ static struct value *step_value(struct arena *a, const struct run_step *s)
 {
 	struct value *v = value_map(a);
 
-	set_text(a, v, "address", s->addr);
-	set_text(a, v, "action", s->action);
-	set_text(a, v, "outcome", s->what);
+	value_set(v, "address", value_cstr_or_null(a, s->addr));
+	value_set(v, "action", value_cstr_or_null(a, s->action));
+	value_set(v, "outcome", value_cstr_or_null(a, s->what));
 	value_set(v, "started_ms", value_int(a, began(s)));
 	value_set(v, "ended_ms", value_int(a, s->ended_ms));
 	value_set(v, "took_ms", value_int(a, s->took_ms));
-	set_text(a, v, "after", s->after_text);
-	set_text(a, v, "waited_for", !s->after_text ? NULL : s->needed ? "needs" : "turn");
-	set_text(a, v, "error", s->error);
+	value_set(v, "after", value_cstr_or_null(a, s->after_text));
+	value_set(v, "waited_for",
+		  value_cstr_or_null(a, !s->after_text ? NULL
+					: s->needed    ? "needs"
+						       : "turn"));
+	value_set(v, "error", value_cstr_or_null(a, s->error));
 	return v;
 }
 
@@ -560,9 +558,9 @@ static void event_json(struct arena *a, const struct state_event *ev, struct buf
 	clock_iso(ev->at_ms, at);
 	value_set(v, "@timestamp", value_cstr(a, at));
 	value_set(v, "seq", value_int(a, ev->seq));
-	set_text(a, v, "run", ev->run);
-	set_text(a, v, "address", ev->addr);
-	set_text(a, v, "what", ev->what);
+	value_set(v, "run", value_cstr_or_null(a, ev->run));
+	value_set(v, "address", value_cstr_or_null(a, ev->addr));
+	value_set(v, "what", value_cstr_or_null(a, ev->what));
 	value_set(v, "data", ev->data ? ev->data : value_null(a));
 	json_write(b, v, 0);
 	buf_addc(b, '\n');

@@ -13,11 +13,6 @@ struct gc_opts {
 	struct opt_list ids;
 };
 
-static struct value *text_or_null(struct cli *c, const char *s)
-{
-	return s ? value_cstr(c->a, s) : value_null(c->a);
-}
-
 static const char *time_text(struct cli *c, int64_t wall_ms)
 {
 	char iso[CLOCK_ISO_LEN];
@@ -41,10 +36,10 @@ static struct value *settled_json(struct cli *c, const struct settled *s)
 	value_set(v, "action", value_cstr(c->a, s->action));
 	value_set(v, "outcome", value_cstr(c->a, s->outcome));
 	value_set(v, "decision", value_cstr(c->a, s->decision));
-	value_set(v, "reason", text_or_null(c, s->reason));
-	value_set(v, "id", text_or_null(c, s->id));
-	value_set(v, "provider", text_or_null(c, s->provider));
-	value_set(v, "run", text_or_null(c, s->run));
+	value_set(v, "reason", value_cstr_or_null(c->a, s->reason));
+	value_set(v, "id", value_cstr_or_null(c->a, s->id));
+	value_set(v, "provider", value_cstr_or_null(c->a, s->provider));
+	value_set(v, "run", value_cstr_or_null(c->a, s->run));
 	value_set(v, "since", time_or_null(c, s->since_ms));
 	value_set(v, "until", time_or_null(c, s->until_ms));
 	value_set(v, "open", value_bool(c->a, s->open));
@@ -138,11 +133,11 @@ static struct value *orphan_json(struct cli *c, const struct orphan *o)
 	value_set(v, "provider", value_cstr(c->a, o->provider));
 	value_set(v, "kind", value_cstr(c->a, o->kind));
 	value_set(v, "id", value_cstr(c->a, o->id));
-	value_set(v, "name", text_or_null(c, o->name));
+	value_set(v, "name", value_cstr_or_null(c->a, o->name));
 	value_set(v, "created", time_or_null(c, o->created_ms));
-	value_set(v, "quota", text_or_null(c, o->quota));
+	value_set(v, "quota", value_cstr_or_null(c->a, o->quota));
 	value_set(v, "scarcity", value_int(c->a, o->scarcity));
-	value_set(v, "owner", text_or_null(c, o->owner));
+	value_set(v, "owner", value_cstr_or_null(c->a, o->owner));
 	value_set(v, "deleted", value_bool(c->a, o->deleted));
 	if (o->err.kind != ERR_NONE)
 		value_set(v, "error", view_error_value(c->a, &o->err));

@@ -222,23 +222,17 @@ static int check_secrets(struct revert *r, const struct value *v, struct err *e)
 
 /* ---- what the history will say ---- */
 
-static void set_text(struct arena *a, struct value *m, const char *key, const char *s)
-{
-	if (s)
-		value_set(m, key, value_cstr(a, s));
-}
-
 static const struct value *source_of(struct revert *r)
 {
 	struct arena *a = r->c->a;
 	struct value *source = value_copy(a, r->run->source), *head = value_map(a);
 
-	set_text(a, head, "commit", r->head.commit);
-	set_text(a, head, "branch", r->head.branch);
+	value_set_text(head, "commit", r->head.commit);
+	value_set_text(head, "branch", r->head.branch);
 	value_set(head, "dirty", value_bool(a, r->head.dirty));
-	set_text(a, head, "changed", r->head.changed);
+	value_set_text(head, "changed", r->head.changed);
 	value_set(source, "head", head);
-	set_text(a, source, "reverts", r->run->id);
+	value_set_text(source, "reverts", r->run->id);
 	return source;
 }
 

@@ -48,7 +48,7 @@ static int list(struct cli *c, const char *const *args unused_arg, size_t n unus
 		value_set(v, "address", value_cstr(c->a, r->addr));
 		value_set(v, "kind", value_cstr(c->a, r->kind));
 		value_set(v, "status", value_cstr(c->a, status_word(r->status)));
-		value_set(v, "id", r->id ? value_cstr(c->a, r->id) : value_null(c->a));
+		value_set(v, "id", value_cstr_or_null(c->a, r->id));
 		value_add(c->a, doc, v);
 	}
 	buf_init(&b, SIZE_MAX);
@@ -105,7 +105,7 @@ static int show(struct cli *c, const char *const *args, size_t n unused_arg, str
 	value_set(v, "kind", value_cstr(c->a, r->kind));
 	value_set(v, "provider", value_cstr(c->a, r->provider));
 	value_set(v, "status", value_cstr(c->a, status_word(r->status)));
-	value_set(v, "id", r->id ? value_cstr(c->a, r->id) : value_null(c->a));
+	value_set(v, "id", value_cstr_or_null(c->a, r->id));
 	value_set(v, "want", r->want ? r->want : value_null(c->a));
 	value_set(v, "attributes", r->attrs ? r->attrs : value_null(c->a));
 	for (size_t i = 0; i < r->deps.n; i++)

@@ -20,8 +20,8 @@ static struct value *node_value(struct arena *a, const struct node_status *n)
 	value_set(v, "pool", value_cstr(a, n->pool));
 	value_set(v, "provider", value_cstr(a, n->provider));
 	value_set(v, "state", value_cstr(a, n->state));
-	value_set(v, "host", n->address ? value_cstr(a, n->address) : value_null(a));
-	value_set(v, "id", n->id ? value_cstr(a, n->id) : value_null(a));
+	value_set(v, "host", value_cstr_or_null(a, n->address));
+	value_set(v, "id", value_cstr_or_null(a, n->id));
 	value_set(v, "updated_ms", value_int(a, n->updated_ms));
 	return v;
 }

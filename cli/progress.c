@@ -564,12 +564,6 @@ static void record_run(struct cli *c, const char *run)
 		log_warn("the run is not recorded in .muster/runs: %s", e.msg);
 }
 
-static void set_text(struct arena *a, struct value *v, const char *name, const char *text)
-{
-	if (text)
-		value_set(v, name, value_cstr(a, text));
-}
-
 static void emit(struct cli *c, const struct engine_event *ev)
 {
 	bool counted = ev->total > 0 || is(ev, "step_start");
@@ -581,11 +575,11 @@ static void emit(struct cli *c, const struct engine_event *ev)
 	struct value *v = ev->data && ev->data->kind == V_MAP ? value_copy(a, ev->data)
 							      : value_map(a);
 
-	set_text(a, v, "run", ev->run);
-	set_text(a, v, "address", ev->addr);
-	set_text(a, v, "node", ev->node);
-	set_text(a, v, "action", ev->action);
-	set_text(a, v, "text", ev->text);
+	value_set_text(v, "run", ev->run);
+	value_set_text(v, "address", ev->addr);
+	value_set_text(v, "node", ev->node);
+	value_set_text(v, "action", ev->action);
+	value_set_text(v, "text", ev->text);
 	if (ev->err)
 		value_set(v, "error", view_error_value(a, ev->err));
 	if (counted) {

@@ -6,12 +6,6 @@
 
 #define PLAN_MAX_CHANGES 4000000
 
-static void set_text(struct arena *a, struct value *m, const char *key, const char *text)
-{
-	if (text)
-		value_set(m, key, value_cstr(a, text));
-}
-
 static void set_value(struct value *m, const char *key, const struct value *v)
 {
 	if (v)
@@ -40,13 +34,13 @@ static struct value *field_value(struct arena *a, const struct field_change *f)
 {
 	struct value *m = value_map(a);
 
-	set_text(a, m, "path", f->path);
+	value_set_text(m, "path", f->path);
 	set_value(m, "before", f->before);
 	set_value(m, "after", f->after);
-	set_text(a, m, "cause", change_cause_name(f->cause));
+	value_set_text(m, "cause", change_cause_name(f->cause));
 	if (f->forces_replace)
 		value_set(m, "forces_replace", value_bool(a, true));
-	set_text(a, m, "diff", f->diff);
+	value_set_text(m, "diff", f->diff);
 	return m;
 }
 
@@ -65,15 +59,15 @@ struct value *change_value(struct arena *a, const struct change *c)
 {
 	struct value *m = value_map(a);
 
-	set_text(a, m, "address", c->addr);
-	set_text(a, m, "kind", c->kind);
-	set_text(a, m, "provider", c->provider);
-	set_text(a, m, "node", c->node);
-	set_text(a, m, "pool", c->pool);
-	set_text(a, m, "id", c->id);
-	set_text(a, m, "action", change_action_name(c->action));
-	set_text(a, m, "cause", change_cause_name(c->cause));
-	set_text(a, m, "reason", c->reason);
+	value_set_text(m, "address", c->addr);
+	value_set_text(m, "kind", c->kind);
+	value_set_text(m, "provider", c->provider);
+	value_set_text(m, "node", c->node);
+	value_set_text(m, "pool", c->pool);
+	value_set_text(m, "id", c->id);
+	value_set_text(m, "action", change_action_name(c->action));
+	value_set_text(m, "cause", change_cause_name(c->cause));
+	value_set_text(m, "reason", c->reason);
 	set_value(m, "before", c->before);
 	set_value(m, "after", c->after);
 	struct value *fields = value_list(a);
@@ -90,8 +84,8 @@ struct value *change_value(struct arena *a, const struct change *c)
 		value_set(m, "unwell", value_bool(a, true));
 	value_set(m, "deps", indices(a, c->deps.v, c->deps.n));
 	value_set(m, "undone_first", indices(a, c->undone_first.v, c->undone_first.n));
-	set_text(a, m, "shape", c->shape);
-	set_text(a, m, "config_digest", c->config_digest);
+	value_set_text(m, "shape", c->shape);
+	value_set_text(m, "config_digest", c->config_digest);
 	return m;
 }
 
@@ -124,7 +118,7 @@ static struct value *pools(struct arena *a, const struct plan *p)
 	for (size_t i = 0; i < p->pools.n; i++) {
 		const struct plan_pool *pool = p->pools.v[i];
 		struct value *m = value_map(a);
-		set_text(a, m, "name", pool->name);
+		value_set_text(m, "name", pool->name);
 		value_set(m, "at_a_time", value_int(a, pool->at_a_time));
 		value_set(m, "nodes", value_int(a, pool->nodes));
 		value_set(m, "canary", value_int(a, pool->canary));
@@ -150,9 +144,9 @@ static void set_texts(struct arena *a, struct value *m, const char *key, const c
 
 static void set_selection(struct arena *a, struct value *m, const struct plan *p)
 {
-	set_text(a, m, "record_digest", p->record_digest);
+	value_set_text(m, "record_digest", p->record_digest);
 	if (p->limit)
-		set_text(a, m, "limit", p->limit);
+		value_set_text(m, "limit", p->limit);
 	set_texts(a, m, "targets", p->targets);
 	set_texts(a, m, "excludes", p->excludes);
 }
@@ -161,17 +155,17 @@ struct value *plan_value(struct arena *a, const struct plan *p)
 {
 	struct value *m = value_map(a);
 
-	set_text(a, m, "cluster", p->cluster);
+	value_set_text(m, "cluster", p->cluster);
 	value_set(m, "destroy", value_bool(a, p->is_destroy));
 	value_set(m, "refresh_only", value_bool(a, p->is_refresh));
 	value_set(m, "with_diff", value_bool(a, p->with_diff));
 	value_set(m, "state_serial", value_int(a, p->state_serial));
 	value_set(m, "created_ms", value_int(a, p->created_ms));
-	set_text(a, m, "spec_digest", p->spec_digest);
-	set_text(a, m, "observed_digest", p->observed_digest);
+	value_set_text(m, "spec_digest", p->spec_digest);
+	value_set_text(m, "observed_digest", p->observed_digest);
 	if (p->record_digest[0])
 		set_selection(a, m, p);
-	set_text(a, m, "digest", p->digest);
+	value_set_text(m, "digest", p->digest);
 	value_set(m, "changes", changes(a, p->changes.v, p->changes.n));
 	value_set(m, "drift", changes(a, p->drift.v, p->drift.n));
 	value_set(m, "unreachable", texts(a, p->unreachable.v, p->unreachable.n));
@@ -186,9 +180,9 @@ static struct value *warning(struct arena *a, const char *node, const char *text
 {
 	struct value *d = value_map(a);
 
-	set_text(a, d, "severity", "warning");
-	set_text(a, d, "node", node);
-	set_text(a, d, "summary", text);
+	value_set_text(d, "severity", "warning");
+	value_set_text(d, "node", node);
+	value_set_text(d, "summary", text);
 	return d;
 }
 
@@ -197,8 +191,8 @@ const struct value *plan_json(struct arena *a, const struct plan *p)
 	struct value *m = value_map(a);
 
 	value_set(m, "format_version", value_cstr(a, "1.0"));
-	set_text(a, m, "cluster", p->cluster);
-	set_text(a, m, "digest", p->digest);
+	value_set_text(m, "cluster", p->cluster);
+	value_set_text(m, "digest", p->digest);
 	value_set(m, "changes", changes(a, p->changes.v, p->changes.n));
 	value_set(m, "drift", changes(a, p->drift.v, p->drift.n));
 	value_set(m, "summary", summary(a, p));

@@ -107,19 +107,11 @@ int pool_config_get(struct engine *en, const struct node *n, const struct pool_c
 	return 0;
 }
 
-int pool_config_spec_digest(struct engine *en, char out[SHA256_HEX], struct err *e)
+int pool_config_playbooks(struct engine *en, struct config_playbooks *out, struct err *e)
 {
-	scoped(buf_fini) struct buf b = { 0 };
 	const struct spec_pool *last = NULL;
 	const struct pool_config *c;
 
-	out[0] = '\0';
-	buf_init(&b, BUF_MAX_DEFAULT);
-	if (!en->o.spec)
-		return 0;
-	buf_addf(&b, "%s\n", en->o.spec->digest);
-	if (add_sealed(en, &b, en->o.extra_vars, e))
-		return -1;
 	for (size_t i = 0; en->o.fleet && i < en->o.fleet->nodes.n; i++) {
 		const struct node *n = en->o.fleet->nodes.v[i];
 		if (n->pool == last)
@@ -128,8 +120,25 @@ int pool_config_spec_digest(struct engine *en, char out[SHA256_HEX], struct err 
 		if (pool_config_get(en, n, &c, e))
 			return -1;
 		for (size_t k = 0; c && k < c->playbooks.n; k++)
-			buf_addf(&b, "%s\n", playbook_digest(c->playbooks.v[k]));
+			VEC_ADD(en->a, &out->v) = c->playbooks.v[k];
 	}
+	return 0;
+}
+
+int pool_config_spec_digest(struct engine *en, char out[SHA256_HEX], struct err *e)
+{
+	scoped(buf_fini) struct buf b = { 0 };
+	struct config_playbooks books = { 0 };
+
+	out[0] = '\0';
+	buf_init(&b, BUF_MAX_DEFAULT);
+	if (!en->o.spec)
+		return 0;
+	buf_addf(&b, "%s\n", en->o.spec->digest);
+	if (add_sealed(en, &b, en->o.extra_vars, e) || pool_config_playbooks(en, &books, e))
+		return -1;
+	for (size_t i = 0; i < books.v.n; i++)
+		buf_addf(&b, "%s\n", playbook_digest(books.v.v[i]));
 	if (buf_check(&b, e))
 		return -1;
 	sha256_hex(buf_str(&b), out);

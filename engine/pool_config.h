@@ -16,6 +16,12 @@ struct pool_config {
 /* *out NULL: the pool has neither roles nor playbooks. Cached by the engine. */
 must_check int pool_config_get(struct engine *en, const struct node *n,
 			       const struct pool_config **out, struct err *e);
+/* The playbooks of all pools, in the fleet's order; in the engine's arena. */
+struct config_playbooks {
+	VEC(struct playbook *) v;
+};
+must_check int pool_config_playbooks(struct engine *en, struct config_playbooks *out,
+				     struct err *e);
 /* Digest of the spec, of the variables of the command line, and of all pools' configuration. */
 must_check int pool_config_spec_digest(struct engine *en, char out[SHA256_HEX], struct err *e);
 

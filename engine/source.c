@@ -24,32 +24,19 @@ static void add(struct arena *a, struct sources *s, const char *path)
 static int read_files(struct engine *en, struct arena *a, struct sources *out, struct err *e)
 {
 	const struct spec *spec = en->o.spec;
-	const struct spec_pool *last = NULL;
-	const struct pool_config *c;
+	struct config_playbooks books = { 0 };
 
 	map_init(&out->seen, a);
 	for (size_t i = 0; i < spec->sources.n; i++)
 		add(a, out, spec->sources.v[i]);
-	for (size_t i = 0; en->o.fleet && i < en->o.fleet->nodes.n; i++) {
-		const struct node *n = en->o.fleet->nodes.v[i];
-		if (n->pool == last)
-			continue;
-		last = n->pool;
-		if (pool_config_get(en, n, &c, e))
-			return -1;
-		for (size_t k = 0; c && k < c->playbooks.n; k++) {
-			const struct playbook_sources *p = playbook_sources(c->playbooks.v[k]);
-			for (size_t j = 0; j < p->v.n; j++)
-				add(a, out, p->v.v[j]);
-		}
+	if (pool_config_playbooks(en, &books, e))
+		return -1;
+	for (size_t i = 0; i < books.v.n; i++) {
+		const struct playbook_sources *p = playbook_sources(books.v.v[i]);
+		for (size_t j = 0; j < p->v.n; j++)
+			add(a, out, p->v.v[j]);
 	}
 	return 0;
-}
-
-static void set_text(struct arena *a, struct value *m, const char *key, const char *text)
-{
-	if (text)
-		value_set(m, key, value_cstr(a, text));
 }
 
 static const char *path_of_spec(struct arena *a, const struct spec *spec, const char *folder)
@@ -81,11 +68,11 @@ static int ask_git(struct engine *en, struct arena *a, struct value *out, struct
 		return -1;
 	if (!f.commit)
 		return err_set(e, ERR_NOT_FOUND, "nothing was committed yet");
-	set_text(en->a, out, "commit", f.commit);
-	set_text(en->a, out, "branch", f.branch);
-	set_text(en->a, out, "path", path_of_spec(a, en->o.spec, f.path));
+	value_set_text(out, "commit", f.commit);
+	value_set_text(out, "branch", f.branch);
+	value_set_text(out, "path", path_of_spec(a, en->o.spec, f.path));
 	value_set(out, "dirty", value_bool(en->a, f.dirty));
-	set_text(en->a, out, "changed", f.changed);
+	value_set_text(out, "changed", f.changed);
 	return 0;
 }
 
@@ -105,7 +92,7 @@ int engine_note_source(struct engine *en, struct err *e)
 			return -1;
 		}
 		log_info("history: the run's commit is not known: %s", why.msg);
-		set_text(en->a, source, "why", arena_strdup(en->a, why.msg));
+		value_set_text(source, "why", arena_strdup(en->a, why.msg));
 	}
 	for (size_t i = 0; en->o.extra_vars && i < en->o.extra_vars->map.n; i++)
 		value_add(en->a, vars, value_str(en->a, en->o.extra_vars->map.e[i].key));
