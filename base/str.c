@@ -60,6 +60,14 @@ int str_cmp(struct str a, struct str b)
 	return c ? c : (a.n > b.n) - (a.n < b.n);
 }
 
+bool str_is_digits(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] < '0' || s.p[i] > '9')
+			return false;
+	return s.n > 0;
+}
+
 bool str_starts(struct str s, const char *prefix)
 {
 	size_t n = strlen(prefix);

@@ -32,6 +32,7 @@ bool str_eq(struct str a, struct str b);
 bool str_eqc(struct str a, const char *b);
 bool str_eq_nocase(struct str a, struct str b); /* ASCII */
 int str_cmp(struct str a, struct str b);	/* bytewise, like memcmp */
+bool str_is_digits(struct str s);		/* not empty, all of 0-9 */
 bool str_starts(struct str s, const char *prefix);
 bool str_ends(struct str s, const char *suffix);
 struct str str_sub(struct str s, size_t from, size_t to); /* clamped; to = SIZE_MAX: to the end */

@@ -30,11 +30,27 @@ static int lock_ls(struct cli *c, struct err *e)
 	return EXIT_DONE;
 }
 
+/* What is not there is said without asking. */
+static int has_lease(struct cli *c, const char *run, bool *found, struct err *e)
+{
+	struct leases all;
+
+	*found = false;
+	if (lease_list(c->state, c->a, &all, e) < 0)
+		return -1;
+	for (size_t i = 0; i < all.v.n; i++)
+		*found = *found || !run || str_starts(str_of(all.v.v[i]->h.run), run);
+	return 0;
+}
+
 static int lock_break(struct cli *c, const char *run, struct err *e)
 {
 	const struct lock_opts *o = c->opts;
+	bool found;
 
-	if (!o->if_dead && !o->yes &&
+	if (has_lease(c, run, &found, e) < 0)
+		return -1;
+	if (found && !o->if_dead && !o->yes &&
 	    session_confirm(c, "Break the lease of a run that may be alive?", "--yes or --if-dead",
 			    e) < 0)
 		return -1;

@@ -20,9 +20,10 @@ static int cmd_validate(struct cli *c, struct err *e)
 		value_set(v, "nodes", value_int(c->a, (int64_t)c->fleet->nodes.n));
 		view_json(c, v);
 	} else {
-		view_outf(c, "%s is valid: cluster " STR_FMT ", %zu pools, %zu nodes\n",
-			  c->spec->file, STR_ARG(c->spec->cluster), c->spec->pools.n,
-			  c->fleet->nodes.n);
+		size_t pools = c->spec->pools.n, nodes = c->fleet->nodes.n;
+		view_outf(c, "%s is valid: cluster " STR_FMT ", %zu pool%s, %zu node%s\n",
+			  c->spec->file, STR_ARG(c->spec->cluster), pools, pools == 1 ? "" : "s",
+			  nodes, nodes == 1 ? "" : "s");
 	}
 	return EXIT_DONE;
 }

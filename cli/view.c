@@ -80,41 +80,39 @@ void view_out(struct cli *c unused_arg, const struct buf *b)
 	out_write(STDOUT_FILENO, buf_str(&clean));
 }
 
+/* What a printf-like function got, in a new buffer. */
+#define FORMATTED(b, fmt)                     \
+	do {                                  \
+		va_list ap;                   \
+		buf_init(b, BUF_MAX_DEFAULT); \
+		va_start(ap, fmt);            \
+		buf_addv(b, fmt, ap);         \
+		va_end(ap);                   \
+	} while (0)
+
 void view_outf(struct cli *c, const char *fmt, ...)
 {
 	scoped(buf_fini) struct buf b = { 0 };
-	va_list ap;
 
-	buf_init(&b, BUF_MAX_DEFAULT);
-	va_start(ap, fmt);
-	buf_addv(&b, fmt, ap);
-	va_end(ap);
+	FORMATTED(&b, fmt);
 	view_out(c, &b);
 }
 
 void view_notef(struct cli *c, const char *fmt, ...)
 {
 	scoped(buf_fini) struct buf b = { 0 };
-	va_list ap;
 
 	if (c->g.quiet)
 		return;
-	buf_init(&b, BUF_MAX_DEFAULT);
-	va_start(ap, fmt);
-	buf_addv(&b, fmt, ap);
-	va_end(ap);
+	FORMATTED(&b, fmt);
 	out_err(buf_str(&b));
 }
 
 void view_donef(struct cli *c, const char *fmt, ...)
 {
 	scoped(buf_fini) struct buf b = { 0 };
-	va_list ap;
 
-	buf_init(&b, BUF_MAX_DEFAULT);
-	va_start(ap, fmt);
-	buf_addv(&b, fmt, ap);
-	va_end(ap);
+	FORMATTED(&b, fmt);
 	if (c->g.json) {
 		struct value *v = value_map(c->a);
 

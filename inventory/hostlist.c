@@ -41,14 +41,6 @@ static int fault(struct err *e, size_t at, const char *msg, struct str what)
 	return -1;
 }
 
-static bool all_digits(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (!isdigit((unsigned char)s.p[i]))
-			return false;
-	return s.n > 0;
-}
-
 /* "3", "001-016", "0-8/2" */
 static int parse_range(struct str s, size_t at, struct range *r, struct err *e)
 {
@@ -67,7 +59,8 @@ static int parse_range(struct str s, size_t at, struct range *r, struct err *e)
 	}
 	if (!item.n)
 		return fault(e, at, "a number or range is missing in the brackets", STR_NONE);
-	if (!all_digits(from) || !all_digits(to) || (slash != SIZE_MAX && !all_digits(step)))
+	if (!str_is_digits(from) || !str_is_digits(to) ||
+	    (slash != SIZE_MAX && !str_is_digits(step)))
 		return fault(e, at,
 			     "expected a number or a range such as 0-15 in the brackets, not",
 			     item);

@@ -152,8 +152,9 @@ int quantity_count(struct str s, struct count *out, struct err *e)
 	if (c.percent)
 		t = str_trim(str_sub(t, 0, t.n - 1));
 	if (!str_to_int(t, &c.n)) {
-		err_set(e, ERR_SPEC, "\"" STR_FMT "\" is neither a number nor a percentage",
-			STR_ARG(s));
+		err_set(e, ERR_SPEC, "\"" STR_FMT "\" is %s", STR_ARG(s),
+			str_is_digits(t) ? "too large a number"
+					 : "neither a number nor a percentage");
 		return err_hint(e, "write a number such as 3, or a percentage such as 10%%");
 	}
 	if (c.n < 0)

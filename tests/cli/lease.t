@@ -61,6 +61,8 @@ run destroy --yes-destroy=12 --yes --target cloud.network.default
 is "so is what they stand on" 5 "$status"
 run lock break --yes
 is "which one to break must be said" 64 "$status"
+run lock break nosuch </dev/null
+has "what is not there is said without asking" "$err" "no run nosuch holds a lease"
 run plan
 is "reading is free" 0 "$status"
 wait $a

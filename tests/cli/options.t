@@ -36,6 +36,8 @@ has "and gets a suggestion" "$err" "did you mean --detailed-exitcode?"
 run apply --parallel many
 is "a word for a number" 64 "$status"
 has "says which option" "$err" "--parallel takes a number"
+run apply --max-failures 99999999999999999999
+has "a number has a limit" "$err" "is too large a number"
 run apply --max-failures five
 is "a bad share" 64 "$status"
 run plan --out

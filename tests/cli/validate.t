@@ -17,5 +17,5 @@ cd "$TEST_TMP" || exit 1
 printf 'cluster: ok\nproviders: {metal: {type: ssh}}\npools: {web: {provider: metal, hosts: ["n[1-3]"]}}\n' >"$TEST_TMP/good.yaml"
 run validate -f "$TEST_TMP/good.yaml"
 is "a good spec" 0 "$status"
-has "says what is in it" "$out" "cluster ok, 1 pools, 3 nodes"
+has "says what is in it" "$out" "cluster ok, 1 pool, 3 nodes"
 finish
