@@ -278,6 +278,7 @@ static void write_value(struct writing *w, const struct value *v)
 	case V_LIST: write_list(w, v); break;
 	case V_MAP: write_map(w, v); break;
 	case V_NULL:
+	case V_OBJECT:
 	case V_UNKNOWN: buf_adds(w->b, "null"); break;
 	}
 }

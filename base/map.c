@@ -65,9 +65,8 @@ static void add(struct map *m, struct str key, uint64_t hash, void *val)
 		put_slot(m, m->n - 1);
 }
 
-void map_put(struct map *m, struct str key, void *val)
+void map_put_hashed(struct map *m, struct str key, uint64_t hash, void *val)
 {
-	uint64_t hash = str_hash(key);
 	size_t at = find(m, key, hash);
 
 	if (at != SIZE_MAX)
@@ -76,11 +75,28 @@ void map_put(struct map *m, struct str key, void *val)
 		add(m, key, hash, val);
 }
 
-struct map_entry *map_find(const struct map *m, struct str key)
+void map_put(struct map *m, struct str key, void *val)
 {
-	size_t at = m->n ? find(m, key, str_hash(key)) : SIZE_MAX;
+	map_put_hashed(m, key, str_hash(key), val);
+}
+
+void map_clear(struct map *m)
+{
+	m->n = 0;
+	if (m->slots)
+		memset(m->slot, 0, m->slots * sizeof(*m->slot));
+}
+
+struct map_entry *map_find_hashed(const struct map *m, struct str key, uint64_t hash)
+{
+	size_t at = m->n ? find(m, key, hash) : SIZE_MAX;
 
 	return at == SIZE_MAX ? NULL : &m->e[at];
+}
+
+struct map_entry *map_find(const struct map *m, struct str key)
+{
+	return m->n ? map_find_hashed(m, key, str_hash(key)) : NULL;
 }
 
 void *map_get(const struct map *m, struct str key)

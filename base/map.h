@@ -31,6 +31,10 @@ void *map_get(const struct map *m, struct str key);	/* NULL if absent */
 void *map_getc(const struct map *m, const char *key);
 /* NULL if absent; until the next put or del */
 struct map_entry *map_find(const struct map *m, struct str key);
+/* The same with str_hash(key) at hand, for who looks up one key often. */
+struct map_entry *map_find_hashed(const struct map *m, struct str key, uint64_t hash);
+void map_put_hashed(struct map *m, struct str key, uint64_t hash, void *val);
+void map_clear(struct map *m); /* keeps its room */
 bool map_has(const struct map *m, struct str key);
 bool map_del(struct map *m, struct str key); /* O(n); true if it was there */
 

@@ -348,6 +348,7 @@ bool value_is_truthy(const struct value *v)
 	case V_STR: return v->s.n > 0;
 	case V_LIST: return v->list.n > 0;
 	case V_MAP: return v->map.n > 0;
+	case V_OBJECT: return true;
 	default: return false;
 	}
 }
@@ -545,6 +546,7 @@ static void print_value(const struct printing *p, const struct value *v, int dep
 	case V_LIST: print_list(p, v, depth); break;
 	case V_MAP: print_map(p, v, depth); break;
 	case V_UNKNOWN: buf_adds(p->b, "(known after apply)"); break;
+	case V_OBJECT: buf_adds(p->b, v->object->text); break;
 	}
 }
 

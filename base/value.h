@@ -14,7 +14,12 @@
 #include "base/map.h"
 #include "base/vec.h"
 
-enum value_kind { V_NULL, V_BOOL, V_INT, V_FLOAT, V_STR, V_LIST, V_MAP, V_UNKNOWN };
+enum value_kind { V_NULL, V_BOOL, V_INT, V_FLOAT, V_STR, V_LIST, V_MAP, V_UNKNOWN, V_OBJECT };
+
+/* V_OBJECT: what a room keeps in a value while it works (a macro); it never leaves that room. */
+struct value_object {
+	const char *text; /* printed */
+};
 
 struct value {
 	enum value_kind kind;
@@ -29,6 +34,7 @@ struct value {
 		struct str s;		  /* NUL-terminated in the arena */
 		VEC(struct value *) list; /* list.v, list.n */
 		struct map map;		  /* map.e[i].val is a struct value * */
+		struct value_object *object;
 	};
 };
 

@@ -193,6 +193,7 @@ static void write_scalar(struct buf *b, const struct value *v, unsigned indent)
 	case V_LIST: buf_adds(b, "[]"); break;
 	case V_MAP: buf_adds(b, "{}"); break;
 	case V_UNKNOWN: buf_adds(b, "(known after apply)"); break;
+	case V_OBJECT:
 	case V_NULL: buf_adds(b, "null"); break;
 	}
 }

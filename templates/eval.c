@@ -11,6 +11,7 @@
 #include "templates/filters.h"
 #include "templates/lex.h"
 #include "templates/methods.h"
+#include "templates/object.h"
 #include "templates/tests.h"
 
 int eval_fault(struct eval *ev, const struct node *n)
@@ -67,6 +68,11 @@ static void add_keys(struct arena *a, const struct map *m, struct map *all)
 		map_put(all, m->e[i].key, a);
 }
 
+const struct value *eval_undefined(struct eval *ev, const char *msg)
+{
+	return undefined(ev, msg, NULL);
+}
+
 static const char *suggest_name(struct eval *ev, struct str name)
 {
 	struct map all;
@@ -83,24 +89,44 @@ static const char *suggest_name(struct eval *ev, struct str name)
 	return str_suggest(name, names, all.n);
 }
 
-static const struct value *lookup(struct eval *ev, struct str name, bool *raw)
+static const struct value *find_in_frames(struct eval *ev, const struct node *n)
 {
+	const struct map_entry *en;
+
+	for (const struct frame *f = ev->frame; f; f = f->outer)
+		if (f->vars.n && (en = map_find_hashed(&f->vars, n->name, n->hash)))
+			return en->val;
+	return NULL;
+}
+
+static const struct value *find_in_scope(struct eval *ev, const struct node *n)
+{
+	const struct map_entry *en;
 	const struct value *v;
 
-	*raw = false;
-	for (const struct frame *f = ev->frame; f; f = f->outer)
-		if ((v = map_get(&f->vars, name)))
-			return v;
-	*raw = true;
 	for (const struct scope *s = ev->scope; s; s = s->outer) {
-		if (s->vars && (v = value_gets(s->vars, name)))
-			return v;
-		if (s->lookup && (v = s->lookup(s->arg, ev->a, name)))
+		if (s->vars && s->vars->kind == V_MAP &&
+		    (en = map_find_hashed(&s->vars->map, n->name, n->hash)))
+			return en->val;
+		if (s->lookup && (v = s->lookup(s->arg, ev->a, n->name)))
 			return v;
 	}
+	return NULL;
+}
+
+static const struct value *lookup(struct eval *ev, const struct node *n, bool *raw)
+{
+	const struct value *v = find_in_frames(ev, n);
+
 	*raw = false;
-	return undefined(ev, arena_printf(ev->a, "\"" STR_FMT "\" is undefined", STR_ARG(name)),
-			 suggest_name(ev, name));
+	if (v)
+		return v;
+	if ((v = find_in_scope(ev, n))) {
+		*raw = true;
+		return v;
+	}
+	return undefined(ev, arena_printf(ev->a, "\"" STR_FMT "\" is undefined", STR_ARG(n->name)),
+			 suggest_name(ev, n->name));
 }
 
 /* ---- texts in variables --------------------------------------------------------------------- */
@@ -258,13 +284,33 @@ static const struct value *eval_container(struct eval *ev, const struct node *n,
 	return v;
 }
 
+static const struct value *object_attr(struct eval *ev, const struct node *n,
+				       const struct value *in, struct str name)
+{
+	struct object *o = object_of(in);
+	const struct value *v = o->type->get ? o->type->get(ev, o, name) : NULL;
+
+	return v ? v
+		 : undefined(ev,
+			     arena_printf(ev->a,
+					  "\"" STR_FMT "\" is undefined: %s has no \"" STR_FMT "\"",
+					  STR_ARG(str_sub(ev->text, n->at, n->end)), o->type->name,
+					  STR_ARG(name)),
+			     NULL);
+}
+
 static const struct value *eval_attr(struct eval *ev, const struct node *n, bool *raw)
 {
 	const struct value *in = eval_container(ev, n, raw), *v;
+	const struct map_entry *en;
 	int64_t index;
 
 	if (!in || in->kind == V_UNKNOWN || in->kind == V_UNDEFINED)
 		return in;
+	if (in->kind == V_MAP && (en = map_find_hashed(&in->map, n->name, n->hash)))
+		return en->val;
+	if (in->kind == V_OBJECT)
+		return object_attr(ev, n, in, n->name);
 	struct value *key = value_str(ev->a, n->name);
 	v = op_item(ev->a, in, key);
 	if (!v && in->kind == V_LIST && str_to_int(n->name, &index))
@@ -280,6 +326,8 @@ static const struct value *eval_item(struct eval *ev, const struct node *n, bool
 		return in && in->kind == V_UNDEFINED ? in : NULL;
 	if (in->kind == V_UNKNOWN || key->kind == V_UNKNOWN)
 		return value_unknown(ev->a);
+	if (in->kind == V_OBJECT && key->kind == V_STR)
+		return object_attr(ev, n, in, key->s);
 	v = op_item(ev->a, in, key);
 	return v ? v : no_item(ev, n, in, key);
 }
@@ -298,8 +346,8 @@ static const struct value *eval_slice(struct eval *ev, const struct node *n)
 
 /* ---- filters, tests, methods ---------------------------------------------------------------- */
 
-static const struct value *undefined_fault(struct eval *ev, const struct node *n,
-					   const struct value *v)
+const struct value *eval_undefined_fault(struct eval *ev, const struct node *n,
+					 const struct value *v)
 {
 	size_t line = str_find_char(v->s, '\n');
 
@@ -316,14 +364,19 @@ static const struct value *invoke(struct eval *ev, const struct node *n, const s
 		      (f->flags & CALL_ITEMS ? c->self->secret : value_has_secret(c->self));
 
 	if (c->self && c->self->kind == V_UNDEFINED && !(f->flags & CALL_UNDEFINED))
-		return undefined_fault(ev, n, c->self);
+		return eval_undefined_fault(ev, n, c->self);
 	if (call_bind(f, c) < 0)
 		return fail(ev, n);
 	for (size_t i = 0; !(f->flags & CALL_SOFT) && i < c->args->list.n; i++) {
 		if (c->args->list.v[i]->kind == V_UNDEFINED)
-			return undefined_fault(ev, n, c->args->list.v[i]);
+			return eval_undefined_fault(ev, n, c->args->list.v[i]);
 		secret = secret ||
 			 (!(f->flags & CALL_ITEMS) && value_has_secret(c->args->list.v[i]));
+	}
+	for (size_t i = 0; !(f->flags & CALL_SOFT) && i < c->kwargs->map.n; i++) {
+		const struct value *v = c->kwargs->map.e[i].val;
+		if (v->kind == V_UNDEFINED)
+			return eval_undefined_fault(ev, n, v);
 	}
 	if (!(f->flags & CALL_UNKNOWN)) {
 		bool items = f->flags & CALL_ITEMS;
@@ -339,34 +392,63 @@ static const struct value *invoke(struct eval *ev, const struct node *n, const s
 	return checked(ev, n, op_marked(ev->a, v, secret && !(f->flags & CALL_SOFT)));
 }
 
-static int eval_arguments(struct eval *ev, const struct node *n, struct call *c)
+/* *x and **y */
+static int unpack(struct eval *ev, const struct node *n, struct value *args, struct value *kwargs)
 {
-	struct value *args = value_list(ev->a), *kwargs = value_map(ev->a);
 	const struct value *v;
 
+	if (n->star) {
+		if (!(v = eval_value(ev, n->star)) || !(v = op_iterate(ev->a, v, ev->e)))
+			return eval_fault(ev, n->star);
+		for (size_t i = 0; i < v->list.n; i++)
+			value_add(ev->a, args, v->list.v[i]);
+	}
+	if (!n->stars)
+		return 0;
+	if (!(v = eval_value(ev, n->stars)))
+		return -1;
+	if (v->kind != V_MAP) {
+		err_set(ev->e, ERR_SPEC, "what follows ** must be a map, not %s", op_type_name(v));
+		return eval_fault(ev, n->stars);
+	}
+	for (size_t i = 0; i < v->map.n; i++)
+		value_sets(kwargs, v->map.e[i].key, v->map.e[i].val);
+	return 0;
+}
+
+int eval_arguments(struct eval *ev, const struct node *n, struct call *c)
+{
+	static const struct value none = { .kind = V_LIST }, no_names = { .kind = V_MAP };
+	struct value *args = (struct value *)&none, *kwargs = (struct value *)&no_names;
+	const struct value *v;
+
+	if (n->kids.n || n->star)
+		args = value_list(ev->a);
+	if (n->kwargs.n || n->stars)
+		kwargs = value_map(ev->a);
 	for (size_t i = 0; i < n->kids.n; i++) {
 		if (!(v = eval_soft(ev, n->kids.v[i])))
 			return -1;
 		value_add(ev->a, args, v);
 	}
 	for (size_t i = 0; i < n->kwargs.n; i++) {
-		if (!(v = eval_value(ev, n->kwargs.v[i].value)))
+		if (!(v = eval_soft(ev, n->kwargs.v[i].value)))
 			return -1;
 		value_sets(kwargs, n->kwargs.v[i].name, v);
 	}
 	*c = (struct call){
 		.a = ev->a, .args = args, .kwargs = kwargs, .host = &ev->host, .e = ev->e
 	};
-	return 0;
+	return unpack(ev, n, args, kwargs);
 }
 
-static const struct callable *find_filter(struct eval *ev, const struct node *n, struct str name)
+static const struct callable *find_filter(struct eval *ev, const struct node *n)
 {
-	const struct callable *f = filter_find(name);
+	struct str name = n->name;
 	const char *best;
 
-	if (f)
-		return f;
+	if (n->row)
+		return n->row;
 	err_set(ev->e, ERR_SPEC, "unknown filter \"" STR_FMT "\"", STR_ARG(name));
 	best = filter_suggest(name);
 	if (best)
@@ -375,13 +457,13 @@ static const struct callable *find_filter(struct eval *ev, const struct node *n,
 	return NULL;
 }
 
-static const struct callable *find_test(struct eval *ev, const struct node *n, struct str name)
+static const struct callable *find_test(struct eval *ev, const struct node *n)
 {
-	const struct callable *f = test_find(name);
+	struct str name = n->name;
 	const char *best;
 
-	if (f)
-		return f;
+	if (n->row)
+		return n->row;
 	err_set(ev->e, ERR_SPEC, "unknown test \"" STR_FMT "\"", STR_ARG(name));
 	best = test_suggest(name);
 	if (best)
@@ -392,7 +474,7 @@ static const struct callable *find_test(struct eval *ev, const struct node *n, s
 
 static const struct value *eval_filter(struct eval *ev, const struct node *n)
 {
-	const struct callable *f = find_filter(ev, n, n->name);
+	const struct callable *f = find_filter(ev, n);
 	const struct value *self;
 	struct call c;
 
@@ -404,7 +486,7 @@ static const struct value *eval_filter(struct eval *ev, const struct node *n)
 
 static const struct value *eval_test(struct eval *ev, const struct node *n)
 {
-	const struct callable *f = find_test(ev, n, n->name);
+	const struct callable *f = find_test(ev, n);
 	const struct value *self;
 	struct call c;
 
@@ -467,42 +549,87 @@ static int host_test(void *arg, struct str name, const struct value *self, const
 	return 0;
 }
 
-static const struct value *eval_method(struct eval *ev, const struct node *n)
+static const struct value *no_method(struct eval *ev, const struct node *n,
+				     const struct value *self)
 {
 	struct str name = n->left->name;
-	const struct value *self = eval_value(ev, n->left->left);
-	struct call c;
+	const char *best = method_suggest(self, name);
 
-	if (!self || eval_arguments(ev, n, &c) < 0)
-		return NULL;
-	if (self->kind == V_UNKNOWN)
-		return self;
-	if (str_eqc(name, "cycle") && n->left->left->kind == N_NAME &&
-	    str_eqc(n->left->left->name, "loop")) {
-		size_t count = c.args->list.n;
-		if (count)
-			return c.args->list.v[(size_t)value_get_int(self, "index0", 0) % count];
-	}
-	const struct callable *m = method_find(self, name);
-	if (!m) {
-		const char *best = method_suggest(self, name);
-		err_set(ev->e, ERR_SPEC, "%s has no method \"" STR_FMT "\"",
-			value_kind_name(self->kind), STR_ARG(name));
-		if (best)
-			err_hint(ev->e, "did you mean \"%s\"?", best);
-		return fail(ev, n);
-	}
-	c.self = self;
-	return invoke(ev, n, m, &c);
+	err_set(ev->e, ERR_SPEC, "%s has no method \"" STR_FMT "\"", value_kind_name(self->kind),
+		STR_ARG(name));
+	if (best)
+		err_hint(ev->e, "did you mean \"%s\"?", best);
+	return fail(ev, n);
 }
 
-static const struct value *eval_call(struct eval *ev, const struct node *n)
+/* x.name(...): a method, or something in x that can be called. */
+static const struct value *call_method(struct eval *ev, const struct node *n, struct call *c)
 {
+	struct str name = n->left->name;
+	const struct callable *m;
+	const struct value *item;
+
+	if (c->self->kind == V_UNKNOWN)
+		return c->self;
+	if (c->self->kind == V_OBJECT)
+		return checked(ev, n, object_call(ev, c->self, name, c));
+	m = method_find(c->self, name);
+	if (m)
+		return invoke(ev, n, m, c);
+	item = value_gets(c->self, name);
+	if (item && item->kind == V_OBJECT)
+		return checked(ev, n, object_call(ev, item, STR_NONE, c));
+	return no_method(ev, n, c->self);
+}
+
+/* A name that the template itself gave a value, else a function. */
+static const struct value *call_name(struct eval *ev, const struct node *n, struct call *c)
+{
+	const struct value *f = find_in_frames(ev, n->left);
+
+	if (!f)
+		return checked(ev, n, eval_function(ev, n, c));
+	if (f->kind == V_OBJECT)
+		return checked(ev, n, object_call(ev, f, STR_NONE, c));
+	if (f->kind == V_UNDEFINED)
+		return eval_undefined_fault(ev, n, f);
+	err_set(ev->e, ERR_SPEC, "\"" STR_FMT "\" is %s and cannot be called",
+		STR_ARG(n->left->name), value_kind_name(f->kind));
+	return fail(ev, n);
+}
+
+static void add_caller(struct call *c, const struct value *caller)
+{
+	struct value *kwargs = value_map(c->a);
+
+	for (size_t i = 0; i < c->kwargs->map.n; i++)
+		value_sets(kwargs, c->kwargs->map.e[i].key, c->kwargs->map.e[i].val);
+	value_set(kwargs, "caller", caller);
+	c->kwargs = kwargs;
+}
+
+const struct value *eval_call_with(struct eval *ev, const struct node *n,
+				   const struct value *caller)
+{
+	const struct value *self = NULL, *f;
+	struct call c;
+
+	if (n->left->kind == N_ATTR && !(self = eval_value(ev, n->left->left)))
+		return NULL;
+	if (eval_arguments(ev, n, &c) < 0)
+		return NULL;
+	if (caller)
+		add_caller(&c, caller);
+	c.self = self;
+	if (self)
+		return call_method(ev, n, &c);
 	if (n->left->kind == N_NAME)
-		return checked(ev, n, eval_function(ev, n));
-	if (n->left->kind == N_ATTR)
-		return eval_method(ev, n);
-	err_set(ev->e, ERR_SPEC, "this cannot be called");
+		return call_name(ev, n, &c);
+	if (!(f = eval_value(ev, n->left)))
+		return NULL;
+	if (f->kind == V_OBJECT)
+		return checked(ev, n, object_call(ev, f, STR_NONE, &c));
+	err_set(ev->e, ERR_SPEC, "%s cannot be called", value_kind_name(f->kind));
 	return fail(ev, n);
 }
 
@@ -641,14 +768,15 @@ static const struct value *dispatch(struct eval *ev, const struct node *n, bool 
 {
 	switch (n->kind) {
 	case N_LITERAL: return n->lit;
-	case N_NAME: return lookup(ev, n->name, raw);
+	case N_NAME: return lookup(ev, n, raw);
 	case N_LIST:
 	case N_TUPLE: return eval_list(ev, n);
 	case N_DICT: return eval_dict(ev, n);
 	case N_ATTR: return eval_attr(ev, n, raw);
 	case N_ITEM: return eval_item(ev, n, raw);
 	case N_SLICE: return eval_slice(ev, n);
-	case N_CALL: return eval_call(ev, n);
+	case N_CALL: return eval_call_with(ev, n, NULL);
+	case N_CAPTURED: return ev->captured;
 	case N_FILTER: return eval_filter(ev, n);
 	case N_TEST: return eval_test(ev, n);
 	case N_NEGATE:
@@ -693,12 +821,17 @@ const struct value *eval_value(struct eval *ev, const struct node *n)
 
 	if (!v || v->kind != V_UNDEFINED)
 		return v;
-	return v->s.n ? undefined_fault(ev, n, v) : value_cstr(ev->a, "");
+	return v->s.n ? eval_undefined_fault(ev, n, v) : value_cstr(ev->a, "");
+}
+
+void eval_rehost(struct eval *ev)
+{
+	ev->host = (struct call_host){ .arg = ev, .filter = host_filter, .test = host_test };
 }
 
 void eval_init(struct eval *ev, struct arena *a, struct str text, struct pos where,
 	       const struct scope *scope)
 {
 	*ev = (struct eval){ .a = a, .scope = scope, .text = text, .where = where };
-	ev->host = (struct call_host){ .arg = ev, .filter = host_filter, .test = host_test };
+	eval_rehost(ev);
 }

@@ -16,6 +16,7 @@
 struct frame {
 	struct frame *outer;
 	struct map vars;
+	bool kept; /* a macro or a block looks names up in it later */
 };
 
 struct lazy {
@@ -33,6 +34,7 @@ struct bounds {
 	/* Evaluates a text from the scope, a template of its own; given by the front door, so that
 	 * expressions need not include statements. */
 	const struct value *(*text_fn)(struct eval *outer, const struct value *text);
+	const struct template_world *world;
 	/* made by namespace(): the only values that {% set x.y %} may change */
 	VEC(const struct value *) namespaces;
 };
@@ -44,6 +46,8 @@ struct eval {
 	struct str text;
 	struct pos where;
 	struct frame *frame;
+	struct module *module;	      /* blocks and exported names of the template under way */
+	const struct value *captured; /* what N_CAPTURED stands for */
 	struct bounds *bounds;
 	struct call_host host;
 	struct err *e;
@@ -51,14 +55,24 @@ struct eval {
 
 void eval_init(struct eval *ev, struct arena *a, struct str text, struct pos where,
 	       const struct scope *scope); /* the caller adds flags, frame, bounds, e */
+void eval_rehost(struct eval *ev);	   /* after a copy of a struct eval */
 /* NULL after a fault. Soft: undefined names give V_UNDEFINED. */
 const struct value *eval_value(struct eval *ev, const struct node *n);
 const struct value *eval_soft(struct eval *ev, const struct node *n);
 int eval_fault(struct eval *ev,
 	       const struct node *n); /* puts the place of n to a fault in ev->e; -1 */
 must_check int eval_charge(struct eval *ev, const struct node *n, uint64_t steps);
-/* {{ f(x) }} */
-const struct value *eval_function(struct eval *ev, const struct node *n);
+/* {{ f(x) }}: the function that n's name stands for; its arguments are in c. */
+const struct value *eval_function(struct eval *ev, const struct node *n, struct call *c);
+/* An N_CALL; caller: NULL, or given as the argument `caller`. */
+const struct value *eval_call_with(struct eval *ev, const struct node *n,
+				   const struct value *caller);
+/* The arguments that n gives: *c is filled but for self. Undefined ones stay so. */
+must_check int eval_arguments(struct eval *ev, const struct node *n, struct call *c);
+/* An undefined name's own message as a fault; NULL. */
+const struct value *eval_undefined_fault(struct eval *ev, const struct node *n,
+					 const struct value *v);
+const struct value *eval_undefined(struct eval *ev, const char *msg); /* V_UNDEFINED */
 void eval_add_function(const char *name, template_function *fn, void *arg);
 
 #endif

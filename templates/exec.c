@@ -6,86 +6,47 @@
  */
 #include "templates/exec.h"
 
-struct exec {
-	struct eval *ev;
-	struct buf out;
-	bool secret, unknown;
-	bool quoted; /* a secret was written inside a list or map, where it may look otherwise */
-};
-
-static int run(struct exec *x, const struct node *n);
-
-static int run_all(struct exec *x, const struct node *body)
-{
-	for (size_t i = 0; i < body->kids.n; i++)
-		if (run(x, body->kids.v[i]) < 0)
-			return -1;
-	return 0;
-}
-
-static int check_output(struct exec *x, const struct node *n)
-{
-	if (!x->out.overflow)
-		return 0;
-	err_set(x->ev->e, ERR_SPEC, "the result is longer than 16 MiB");
-	return eval_fault(x->ev, n);
-}
-
-static int run_output(struct exec *x, const struct node *n)
-{
-	const struct value *v = eval_value(x->ev, n->left);
-
-	if (!v)
-		return -1;
-	if (value_has_secret(v)) {
-		x->secret = true;
-		x->quoted = x->quoted || v->kind == V_LIST || v->kind == V_MAP;
-	}
-	x->unknown = x->unknown || value_has_unknown(v);
-	/* Where variables are templates, nothing is written for nothing, as Ansible does. */
-	if (v->kind != V_NULL || !(x->ev->flags & TEMPLATE_LAZY))
-		value_reveal(&x->out, v);
-	return check_output(x, n);
-}
-
-static int run_if(struct exec *x, const struct node *n)
-{
-	const struct value *c = eval_value(x->ev, n->left);
-
-	if (!c)
-		return -1;
-	if (c->kind == V_UNKNOWN) {
-		x->unknown = true;
-		return 0;
-	}
-	if (value_is_truthy(c))
-		return run_all(x, n->right);
-	if (!n->other)
-		return 0;
-	return n->other->kind == N_IF ? run_if(x, n->other) : run_all(x, n->other);
-}
-
 /* ---- names ---------------------------------------------------------------------------------- */
 
-static void bind(struct eval *ev, struct str name, const struct value *v)
+struct frame *frame_new(struct eval *ev, struct frame *outer)
 {
-	map_put(&ev->frame->vars, name, (void *)(uintptr_t)v);
+	struct frame *f = arena_obj(ev->a, struct frame);
+
+	f->outer = outer;
+	map_init(&f->vars, ev->a);
+	return f;
 }
 
-static int bind_targets(struct exec *x, const struct node *n, const struct value *v)
+void frame_bind(struct frame *f, struct str name, uint64_t hash, const struct value *v)
 {
-	if (n->targets.n == 1) {
-		bind(x->ev, n->targets.v[0], v);
+	map_put_hashed(&f->vars, name, hash, (void *)(uintptr_t)v);
+}
+
+void frame_keep(struct frame *f)
+{
+	for (; f && !f->kept; f = f->outer)
+		f->kept = true;
+}
+
+int exec_bind(struct exec *x, const struct node *target, const struct value *v)
+{
+	struct eval *ev = x->ev;
+
+	if (target->kind == N_NAME) {
+		frame_bind(ev->frame, target->name, target->hash, v);
 		return 0;
 	}
-	const struct value *l = op_iterate(x->ev->a, v, x->ev->e);
-	if (l && l->list.n != n->targets.n)
-		err_set(x->ev->e, ERR_SPEC, "expected %zu values for %zu names, not %zu",
-			n->targets.n, n->targets.n, l->list.n);
-	if (!l || l->list.n != n->targets.n)
-		return eval_fault(x->ev, n);
+	if (v->kind == V_UNDEFINED)
+		return eval_undefined_fault(ev, target, v) ? 0 : -1;
+	const struct value *l = op_iterate(ev->a, v, ev->e);
+	if (l && l->list.n != target->kids.n)
+		err_set(ev->e, ERR_SPEC, "expected %zu values for %zu names, not %zu",
+			target->kids.n, target->kids.n, l->list.n);
+	if (!l || l->list.n != target->kids.n)
+		return eval_fault(ev, target);
 	for (size_t i = 0; i < l->list.n; i++)
-		bind(x->ev, n->targets.v[i], l->list.v[i]);
+		if (exec_bind(x, target->kids.v[i], l->list.v[i]) < 0)
+			return -1;
 	return 0;
 }
 
@@ -96,7 +57,7 @@ static int set_in_namespace(struct exec *x, const struct node *n, const struct v
 	uint64_t nodes;
 
 	for (struct frame *f = ev->frame; f && !ns; f = f->outer)
-		ns = map_get(&f->vars, n->targets.v[0]);
+		ns = map_get(&f->vars, n->target->name);
 	for (size_t i = 0; ns && i < ev->bounds->namespaces.n; i++) {
 		if (ev->bounds->namespaces.v[i] != ns)
 			continue;
@@ -104,137 +65,225 @@ static int set_in_namespace(struct exec *x, const struct node *n, const struct v
 		return op_check_nesting(ns, &nodes, ev->e) < 0 ? eval_fault(ev, n)
 							       : eval_charge(ev, n, nodes / 16);
 	}
-	err_set(ev->e, ERR_SPEC, "\"" STR_FMT "\" is no namespace", STR_ARG(n->targets.v[0]));
+	err_set(ev->e, ERR_SPEC, "\"" STR_FMT "\" is no namespace", STR_ARG(n->target->name));
 	err_hint(ev->e, "make it with {%% set " STR_FMT " = namespace() %%}",
-		 STR_ARG(n->targets.v[0]));
+		 STR_ARG(n->target->name));
 	return eval_fault(ev, n);
 }
 
-static int run_set(struct exec *x, const struct node *n)
+/* ---- output --------------------------------------------------------------------------------- */
+
+static int check_output(struct exec *x, const struct node *n)
 {
-	struct frame inner = { .outer = x->ev->frame };
-	const struct value *v;
-
-	if (n->left) {
-		v = eval_value(x->ev, n->left);
-	} else {
-		map_init(&inner.vars, x->ev->a);
-		x->ev->frame = &inner;
-		v = exec_body(x->ev, n->right, false);
-		x->ev->frame = inner.outer;
-	}
-	if (!v)
-		return -1;
-	return n->name.p ? set_in_namespace(x, n, v) : bind_targets(x, n, v);
-}
-
-/* ---- loops ---------------------------------------------------------------------------------- */
-
-static void describe_loop(struct arena *a, struct value *loop, const struct value *l, size_t i)
-{
-	int64_t at = (int64_t)i, n = (int64_t)l->list.n;
-
-	value_set(loop, "index", value_int(a, at + 1));
-	value_set(loop, "index0", value_int(a, at));
-	value_set(loop, "revindex", value_int(a, n - at));
-	value_set(loop, "revindex0", value_int(a, n - at - 1));
-	value_set(loop, "first", value_bool(a, at == 0));
-	value_set(loop, "last", value_bool(a, at == n - 1));
-	value_set(loop, "length", value_int(a, n));
-	if (i > 0)
-		value_set(loop, "previtem", l->list.v[i - 1]);
-	if (i + 1 < l->list.n)
-		value_set(loop, "nextitem", l->list.v[i + 1]);
-}
-
-/* The items for which the loop's own `if` holds. */
-static const struct value *filtered(struct exec *x, const struct node *n, const struct value *l)
-{
-	struct value *out = value_list(x->ev->a);
-
-	for (size_t i = 0; i < l->list.n; i++) {
-		if (eval_charge(x->ev, n, 1) < 0 || bind_targets(x, n, l->list.v[i]) < 0)
-			return NULL;
-		const struct value *c = eval_value(x->ev, n->cond);
-		if (!c)
-			return NULL;
-		x->unknown = x->unknown || c->kind == V_UNKNOWN;
-		if (c->kind != V_UNKNOWN && value_is_truthy(c))
-			value_add(x->ev->a, out, l->list.v[i]);
-	}
-	return out;
-}
-
-static int run_items(struct exec *x, const struct node *n, const struct value *l)
-{
-	struct eval *ev = x->ev;
-	struct frame body = { .outer = ev->frame };
-	int rc = 0;
-
-	map_init(&body.vars, ev->a);
-	for (size_t i = 0; rc == 0 && i < l->list.n; i++) {
-		rc = eval_charge(ev, n, 1);
-		if (rc == 0)
-			rc = bind_targets(x, n, l->list.v[i]);
-		if (n->uses_loop) {
-			struct value *loop = value_map(ev->a);
-			describe_loop(ev->a, loop, l, i);
-			bind(ev, STR("loop"), loop);
-		}
-		/* What the body sets does not reach the next turn. */
-		if (body.vars.n)
-			map_init(&body.vars, ev->a);
-		ev->frame = &body;
-		if (rc == 0)
-			rc = run_all(x, n->right);
-		ev->frame = body.outer;
-	}
-	return rc;
-}
-
-static int run_for(struct exec *x, const struct node *n)
-{
-	struct eval *ev = x->ev;
-	struct frame names = { .outer = ev->frame };
-	const struct value *v = eval_value(ev, n->left), *l;
-	int rc = -1;
-
-	if (!v)
-		return -1;
-	if (v->kind == V_UNKNOWN) {
-		x->unknown = true;
+	if (!x->out.overflow)
 		return 0;
-	}
-	if (!(l = op_iterate(ev->a, v, ev->e)))
-		return eval_fault(ev, n->left);
-	map_init(&names.vars, ev->a);
-	ev->frame = &names;
-	if (n->cond)
-		l = filtered(x, n, l);
-	if (l)
-		rc = !l->list.n && n->other ? run_all(x, n->other) : run_items(x, n, l);
-	ev->frame = names.outer;
-	return rc;
+	err_set(x->ev->e, ERR_SPEC, "the result is longer than 16 MiB");
+	return eval_fault(x->ev, n);
 }
 
-static int run(struct exec *x, const struct node *n)
+/* As markupsafe does. */
+static void write_escaped(struct buf *b, struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		switch (s.p[i]) {
+		case '&': buf_adds(b, "&amp;"); break;
+		case '<': buf_adds(b, "&lt;"); break;
+		case '>': buf_adds(b, "&gt;"); break;
+		case '"': buf_adds(b, "&#34;"); break;
+		case '\'': buf_adds(b, "&#39;"); break;
+		default: buf_addc(b, s.p[i]);
+		}
+	}
+}
+
+int exec_write(struct exec *x, const struct node *n, const struct value *v)
+{
+	if (v->kind == V_LIST || v->kind == V_MAP) {
+		bool secret = value_has_secret(v);
+		x->secret = x->secret || secret;
+		x->quoted = x->quoted || secret;
+		x->unknown = x->unknown || value_has_unknown(v);
+	} else {
+		x->secret = x->secret || v->secret;
+		x->unknown = x->unknown || v->kind == V_UNKNOWN;
+	}
+	if (x->escape)
+		write_escaped(&x->out, op_text(x->ev->a, v));
+	else if (v->kind == V_STR)
+		buf_addstr(&x->out, v->s);
+	/* Where variables are templates, nothing is written for nothing, as Ansible does. */
+	else if (v->kind != V_NULL || !(x->ev->flags & TEMPLATE_LAZY))
+		value_reveal(&x->out, v);
+	return check_output(x, n);
+}
+
+/* Filters whose result is markup already. */
+static bool is_markup(const struct node *n)
+{
+	static const char *const names[] = { "safe",   "e",	 "escape", "forceescape",
+					     "tojson", "urlize", "xmlattr" };
+
+	for (size_t i = 0; n->kind == N_FILTER && i < ARRAY_LEN(names); i++)
+		if (str_eqc(n->name, names[i]))
+			return true;
+	return n->kind == N_CALL;
+}
+
+static enum run_result run_output(struct exec *x, const struct node *n)
+{
+	const struct value *v = eval_value(x->ev, n->left);
+	bool escape = x->escape;
+
+	if (!v)
+		return RUN_FAULT;
+	x->escape = escape && !is_markup(n->left);
+	int rc = exec_write(x, n, v);
+	x->escape = escape;
+	return rc < 0 ? RUN_FAULT : RUN_ON;
+}
+
+static enum run_result run_text(struct exec *x, const struct node *n)
+{
+	buf_addstr(&x->out, n->name);
+	return check_output(x, n) < 0 ? RUN_FAULT : RUN_ON;
+}
+
+/* ---- conditions ----------------------------------------------------------------------------- */
+
+static enum run_result run_if(struct exec *x, const struct node *n)
+{
+	const struct value *c = eval_value(x->ev, n->left);
+
+	if (!c)
+		return RUN_FAULT;
+	if (c->kind == V_UNKNOWN) {
+		x->unknown = true;
+		return RUN_ON;
+	}
+	if (value_is_truthy(c))
+		return exec_run_all(x, n->right);
+	if (!n->other)
+		return RUN_ON;
+	return n->other->kind == N_IF ? run_if(x, n->other) : exec_run_all(x, n->other);
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+/* A body's text, through filters if there are some. */
+static const struct value *captured(struct eval *ev, const struct node *body,
+				    const struct node *filters)
+{
+	const struct value *outer = ev->captured, *v;
+	struct frame *frame = ev->frame;
+
+	ev->frame = frame_new(ev, frame);
+	v = exec_text(ev, body);
+	ev->frame = frame;
+	if (!v || !filters)
+		return v;
+	ev->captured = v;
+	v = eval_value(ev, filters);
+	ev->captured = outer;
+	return v;
+}
+
+static enum run_result run_set(struct exec *x, const struct node *n)
+{
+	const struct value *v = n->left ? eval_soft(x->ev, n->left)
+					: captured(x->ev, n->right, n->other);
+
+	if (!v)
+		return RUN_FAULT;
+	return (n->name.p ? set_in_namespace(x, n, v) : exec_bind(x, n->target, v)) < 0 ? RUN_FAULT
+											: RUN_ON;
+}
+
+static enum run_result run_with(struct exec *x, const struct node *n)
+{
+	struct eval *ev = x->ev;
+	struct frame *outer = ev->frame, *f = frame_new(ev, outer);
+	enum run_result r = RUN_ON;
+
+	for (size_t i = 0; r == RUN_ON && i + 1 < n->kids.n; i += 2) {
+		const struct value *v = eval_soft(ev, n->kids.v[i + 1]);
+		ev->frame = f;
+		if (!v || exec_bind(x, n->kids.v[i], v) < 0)
+			r = RUN_FAULT;
+		ev->frame = outer;
+	}
+	ev->frame = f;
+	if (r == RUN_ON)
+		r = exec_run_all(x, n->right);
+	ev->frame = outer;
+	return r;
+}
+
+static enum run_result run_capture(struct exec *x, const struct node *n)
+{
+	const struct value *v = captured(x->ev, n->right, n->left);
+
+	return v && exec_write(x, n, v) == 0 ? RUN_ON : RUN_FAULT;
+}
+
+static enum run_result run_escape(struct exec *x, const struct node *n)
+{
+	const struct value *on = eval_value(x->ev, n->left);
+	struct frame *outer = x->ev->frame;
+	bool before = x->escape;
+
+	if (!on)
+		return RUN_FAULT;
+	x->escape = value_is_truthy(on);
+	x->ev->frame = frame_new(x->ev, outer);
+	enum run_result r = exec_run_all(x, n->right);
+	x->ev->frame = outer;
+	x->escape = before;
+	return r;
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+static enum run_result run(struct exec *x, const struct node *n)
 {
 	if (eval_charge(x->ev, n, 1) < 0)
-		return -1;
+		return RUN_FAULT;
+	if (x->extended && (n->kind == N_TEXT || n->kind == N_OUTPUT || n->kind == N_BLOCK))
+		return RUN_ON;
 	switch (n->kind) {
-	case N_BODY: return run_all(x, n);
-	case N_TEXT: buf_addstr(&x->out, n->name); return check_output(x, n);
+	case N_BODY: return exec_run_all(x, n);
+	case N_TEXT: return run_text(x, n);
 	case N_OUTPUT: return run_output(x, n);
 	case N_IF: return run_if(x, n);
-	case N_FOR: return run_for(x, n);
+	case N_FOR: return exec_for(x, n);
 	case N_SET: return run_set(x, n);
+	case N_WITH: return run_with(x, n);
+	case N_DO: return eval_value(x->ev, n->left) ? RUN_ON : RUN_FAULT;
+	case N_BREAK: return RUN_BREAK;
+	case N_CONTINUE: return RUN_CONTINUE;
+	case N_CAPTURE: return run_capture(x, n);
+	case N_ESCAPE: return run_escape(x, n);
+	case N_MACRO: return exec_macro(x, n);
+	case N_CALLER: return exec_caller(x, n);
+	case N_INCLUDE: return exec_include(x, n);
+	case N_IMPORT: return exec_import(x, n);
+	case N_EXTENDS: return exec_extends(x, n);
+	case N_BLOCK: return exec_block(x, n);
 	default: bug("an expression among statements");
 	}
 }
 
+enum run_result exec_run_all(struct exec *x, const struct node *body)
+{
+	enum run_result r = RUN_ON;
+
+	for (size_t i = 0; r == RUN_ON && i < body->kids.n; i++)
+		r = run(x, body->kids.v[i]);
+	return r;
+}
+
 /* A text that holds secrets as they are needs no registering of its own: the scrubber finds them in
  * it, and a long text for each of many nodes would fill the scrubber. */
-static const struct value *result(struct exec *x)
+const struct value *exec_result(struct exec *x)
 {
 	if (x->unknown)
 		return value_unknown(x->ev->a);
@@ -245,23 +294,39 @@ static const struct value *result(struct exec *x)
 	return v;
 }
 
-const struct value *exec_body(struct eval *ev, const struct node *body, bool native)
+static const struct value *text_of(struct exec *x, const struct node *body,
+				   enum run_result (*fn)(struct exec *, const struct node *))
+{
+	struct eval *ev = x->ev;
+	const struct value *v = NULL;
+
+	if (++ev->bounds->depth > EVAL_MAX_DEPTH) {
+		err_set(ev->e, ERR_SPEC, "nested too deep (at most %d levels)", EVAL_MAX_DEPTH);
+		eval_fault(ev, body);
+		return NULL;
+	}
+	buf_init(&x->out, OPS_MAX_TEXT);
+	if (fn(x, body) != RUN_FAULT)
+		v = exec_result(x);
+	buf_wipe(&x->out);
+	ev->bounds->depth--;
+	return v;
+}
+
+const struct value *exec_text(struct eval *ev, const struct node *body)
 {
 	struct exec x = { .ev = ev };
-	const struct value *v = NULL;
-	int rc = 0;
+
+	return text_of(&x, body, exec_run_all);
+}
+
+const struct value *exec_template(struct eval *ev, const struct tree *tree, bool native)
+{
+	const struct node *body = tree->body;
+	struct exec x = { .ev = ev, .whole = true };
 
 	if (native && body->kids.n == 1 && body->kids.v[0]->kind == N_OUTPUT)
 		return eval_value(ev, body->kids.v[0]->left);
-	if (++ev->bounds->depth > EVAL_MAX_DEPTH) {
-		err_set(ev->e, ERR_SPEC, "nested too deep (at most %d levels)", EVAL_MAX_DEPTH);
-		return eval_fault(ev, body) < 0 ? NULL : v;
-	}
-	buf_init(&x.out, OPS_MAX_TEXT);
-	rc = run_all(&x, body);
-	if (rc == 0)
-		v = result(&x);
-	buf_wipe(&x.out);
-	ev->bounds->depth--;
-	return v;
+	ev->module = module_new(ev, tree);
+	return text_of(&x, body, exec_whole);
 }

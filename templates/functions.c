@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions: Jinja2's range, dict and namespace, those that the program registers, and a clear
  * refusal of Ansible's lookups. */
-#include "templates/eval.h"
+#include "templates/object.h"
 
 #define MAX_FUNCTIONS 32
 #define MAX_RANGE     100000
@@ -140,28 +140,45 @@ static const struct value *registered(struct eval *ev, const struct node *n,
 	return NULL;
 }
 
-const struct value *eval_function(struct eval *ev, const struct node *n)
+static const struct value *refuse_lipsum(struct eval *ev)
 {
-	struct value *args = value_list(ev->a), *kwargs = value_map(ev->a);
-	struct str name = n->left->name;
-	const struct value *v;
+	err_set(ev->e, ERR_SPEC, "lipsum() is not available: it gives another text each time");
+	return NULL;
+}
 
-	for (size_t i = 0; i < n->kids.n; i++) {
-		if (!(v = eval_value(ev, n->kids.v[i])))
-			return NULL;
-		value_add(ev->a, args, v);
+static const struct value *check_defined(struct eval *ev, const struct node *n,
+					 const struct call *c)
+{
+	for (size_t i = 0; i < c->args->list.n; i++)
+		if (c->args->list.v[i]->kind == V_UNDEFINED)
+			return eval_undefined_fault(ev, n, c->args->list.v[i]);
+	for (size_t i = 0; i < c->kwargs->map.n; i++) {
+		const struct value *v = c->kwargs->map.e[i].val;
+		if (v->kind == V_UNDEFINED)
+			return eval_undefined_fault(ev, n, v);
 	}
-	for (size_t i = 0; i < n->kwargs.n; i++) {
-		if (!(v = eval_value(ev, n->kwargs.v[i].value)))
-			return NULL;
-		value_sets(kwargs, n->kwargs.v[i].name, v);
-	}
+	return c->args;
+}
+
+const struct value *eval_function(struct eval *ev, const struct node *n, struct call *c)
+{
+	const struct value *args = c->args;
+	struct str name = n->left->name;
+
+	if (!check_defined(ev, n, c))
+		return NULL;
 	if (str_eqc(name, "range"))
 		return fn_range(ev, args);
 	if (str_eqc(name, "dict"))
-		return fn_dict(ev, args, kwargs);
+		return fn_dict(ev, args, c->kwargs);
 	if (str_eqc(name, "namespace"))
-		return fn_namespace(ev, args, kwargs);
+		return fn_namespace(ev, args, c->kwargs);
+	if (str_eqc(name, "cycler"))
+		return object_cycler(ev, args);
+	if (str_eqc(name, "joiner"))
+		return object_joiner(ev, args);
+	if (str_eqc(name, "lipsum"))
+		return refuse_lipsum(ev);
 	if (str_eqc(name, "lookup") || str_eqc(name, "query") || str_eqc(name, "q"))
 		return refuse_lookup(ev, args);
 	return registered(ev, n, args);

@@ -1,28 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Statements: text up to the next mark, the tag, and so on until a closing tag. Expressions are in
- * parse_expr.c. Depth is counted because tasks have small stacks.
+ * Text up to the next mark, the tag, and so on until a closing tag. Depth is counted because tasks
+ * have small stacks.
  */
 #include "templates/parse.h"
 
 #include <ctype.h>
 
-#include "templates/parse_expr.h"
 #include "templates/scope.h"
-
-struct tag_end {
-	bool strip; /* "-%}": the white space that follows goes */
-	bool trim;  /* "%}" with trim_blocks: one newline that follows goes */
-};
-
-struct builder {
-	struct parser p;
-	bool trim_blocks;
-	struct tag_end last;
-};
-
-static struct node *parse_body(struct builder *b, const char *ends, uint32_t opened_at,
-			       const char *opened);
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
@@ -76,8 +61,7 @@ static void add_text(struct builder *b, struct node *body, size_t from, size_t t
 	VEC_ADD(b->p.a, &body->kids) = n;
 }
 
-/* Called on T_END: takes "-%}", "+%}" or "%}". */
-static int close_tag(struct builder *b)
+int parse_close_tag(struct builder *b)
 {
 	struct lexer *l = &b->p.lex;
 
@@ -141,7 +125,7 @@ static int parse_raw(struct builder *b, struct node *body, uint32_t at)
 	struct str s = b->p.lex.text;
 	size_t begin, end;
 
-	if (parser_next(&b->p) < 0 || close_tag(b) < 0)
+	if (parser_next(&b->p) < 0 || parse_close_tag(b) < 0)
 		return -1;
 	b->last.trim = false;
 	size_t from = b->p.lex.i;
@@ -155,180 +139,7 @@ static int parse_raw(struct builder *b, struct node *body, uint32_t at)
 	return 0;
 }
 
-/* ---- statements ----------------------------------------------------------------------------- */
-
-static bool at_word(const struct builder *b, const char *word)
-{
-	return b->p.tok.kind == T_NAME && str_eqc(b->p.tok.text, word);
-}
-
-/* "if" or "elif" was seen; parses to its endif. */
-static struct node *parse_if(struct builder *b, uint32_t at)
-{
-	struct node *n = parser_node(&b->p, N_IF, at);
-
-	if (parser_enter(&b->p) < 0 || parser_next(&b->p) < 0)
-		return NULL;
-	n->left = parser_tuple(&b->p);
-	if (!n->left || close_tag(b) < 0)
-		return NULL;
-	n->right = parse_body(b, "elif|else|endif", at, "if");
-	if (!n->right)
-		return NULL;
-	if (at_word(b, "elif")) {
-		n->other = parse_if(b, b->p.tok.at);
-		if (!n->other)
-			return NULL;
-	} else {
-		if (at_word(b, "else")) {
-			if (parser_next(&b->p) < 0 || close_tag(b) < 0 ||
-			    !(n->other = parse_body(b, "endif", at, "if")))
-				return NULL;
-		}
-		if (parser_next(&b->p) < 0 || close_tag(b) < 0)
-			return NULL;
-	}
-	parser_leave(&b->p);
-	return n;
-}
-
-/* k, v or (k, v) */
-static int parse_targets(struct builder *b, struct node *n)
-{
-	bool bracketed = parser_is_op(&b->p, "(");
-
-	if (bracketed && parser_next(&b->p) < 0)
-		return -1;
-	for (;;) {
-		if (b->p.tok.kind != T_NAME)
-			return parser_fault(&b->p, b->p.tok.at, "expected a name");
-		VEC_ADD(b->p.a, &n->targets) = b->p.tok.text;
-		if (parser_next(&b->p) < 0)
-			return -1;
-		if (!parser_is_op(&b->p, ","))
-			break;
-		if (parser_next(&b->p) < 0)
-			return -1;
-	}
-	if (bracketed && parser_expect_op(&b->p, ")") < 0)
-		return -1;
-	return 0;
-}
-
-static struct node *parse_for(struct builder *b, uint32_t at)
-{
-	struct node *n = parser_node(&b->p, N_FOR, at);
-	bool outer_loop = b->p.saw_loop;
-
-	if (parser_enter(&b->p) < 0 || parser_next(&b->p) < 0 || parse_targets(b, n) < 0)
-		return NULL;
-	if (!at_word(b, "in")) {
-		parser_fault(&b->p, b->p.tok.at, "expected \"in\"");
-		return NULL;
-	}
-	if (parser_next(&b->p) < 0 || !(n->left = parser_or_tuple(&b->p)))
-		return NULL;
-	if (at_word(b, "if") && (parser_next(&b->p) < 0 || !(n->cond = parser_expr(&b->p))))
-		return NULL;
-	if (at_word(b, "recursive")) {
-		parser_fault(&b->p, b->p.tok.at,
-			     "recursive loops are not supported by this version yet");
-		return NULL;
-	}
-	b->p.saw_loop = false;
-	if (close_tag(b) < 0 || !(n->right = parse_body(b, "else|endfor", at, "for")))
-		return NULL;
-	n->uses_loop = b->p.saw_loop;
-	b->p.saw_loop = outer_loop;
-	if (at_word(b, "else")) {
-		if (parser_next(&b->p) < 0 || close_tag(b) < 0 ||
-		    !(n->other = parse_body(b, "endfor", at, "for")))
-			return NULL;
-	}
-	if (parser_next(&b->p) < 0 || close_tag(b) < 0)
-		return NULL;
-	parser_leave(&b->p);
-	return n;
-}
-
-/* set x = ..., set x, y = ..., set ns.x = ..., set x %}...{% endset */
-static struct node *parse_set(struct builder *b, uint32_t at)
-{
-	struct node *n = parser_node(&b->p, N_SET, at);
-
-	if (parser_enter(&b->p) < 0 || parser_next(&b->p) < 0 || parse_targets(b, n) < 0)
-		return NULL;
-	if (parser_is_op(&b->p, ".")) {
-		if (parser_next(&b->p) < 0)
-			return NULL;
-		if (b->p.tok.kind != T_NAME || n->targets.n != 1) {
-			parser_fault(&b->p, b->p.tok.at, "expected a name");
-			return NULL;
-		}
-		n->name = b->p.tok.text;
-		if (parser_next(&b->p) < 0)
-			return NULL;
-	}
-	if (parser_is_op(&b->p, "=")) {
-		if (parser_next(&b->p) < 0 || !(n->left = parser_tuple(&b->p)) || close_tag(b) < 0)
-			return NULL;
-	} else {
-		if (b->p.tok.kind != T_END || n->targets.n != 1) {
-			parser_fault(&b->p, b->p.tok.at, "expected \"=\"");
-			return NULL;
-		}
-		if (close_tag(b) < 0 || !(n->right = parse_body(b, "endset", at, "set")) ||
-		    parser_next(&b->p) < 0 || close_tag(b) < 0)
-			return NULL;
-	}
-	parser_leave(&b->p);
-	return n;
-}
-
-static int unknown_tag(struct builder *b)
-{
-	static const char *const known[] = { "if",   "for",   "set",	"raw",	  "elif",
-					     "else", "endif", "endfor", "endset", "endraw" };
-	static const char *const later[] = { "macro",	"call",	  "filter",   "block", "extends",
-					     "include", "import", "from",     "with",  "autoescape",
-					     "do",	"break",  "continue", "trans", "debug" };
-	struct str word = b->p.tok.text;
-	const char *best;
-
-	for (size_t i = 0; i < ARRAY_LEN(later); i++)
-		if (str_eqc(word, later[i]))
-			return parser_fault(&b->p, b->p.tok.at,
-					    "{%% %s %%} is not supported by this version yet",
-					    later[i]);
-	for (size_t i = 0; i < ARRAY_LEN(known); i++)
-		if (str_eqc(word, known[i]))
-			return parser_fault(&b->p, b->p.tok.at,
-					    "{%% %s %%} has nothing to belong to", known[i]);
-	parser_fault(&b->p, b->p.tok.at, "unknown tag \"" STR_FMT "\"", STR_ARG(word));
-	best = str_suggest(word, known, ARRAY_LEN(known));
-	return best ? err_hint(b->p.e, "did you mean \"%s\"?", best) : -1;
-}
-
-static int parse_statement(struct builder *b, struct node *body, uint32_t at)
-{
-	struct node *n;
-
-	if (at_word(b, "raw"))
-		return parse_raw(b, body, at);
-	if (at_word(b, "if"))
-		n = parse_if(b, at);
-	else if (at_word(b, "for"))
-		n = parse_for(b, at);
-	else if (at_word(b, "set"))
-		n = parse_set(b, at);
-	else
-		return unknown_tag(b);
-	if (!n)
-		return -1;
-	n->end = (uint32_t)b->p.lex.i;
-	VEC_ADD(b->p.a, &body->kids) = n;
-	return 0;
-}
+/* ---- tags ----------------------------------------------------------------------------------- */
 
 static int parse_output(struct builder *b, struct node *body, uint32_t at)
 {
@@ -338,7 +149,7 @@ static int parse_output(struct builder *b, struct node *body, uint32_t at)
 		return -1;
 	if (b->p.tok.kind == T_END)
 		return parser_fault(&b->p, at, "there is no expression between {{ and }}");
-	if (!(n->left = parser_tuple(&b->p)) || close_tag(b) < 0)
+	if (!(n->left = parser_tuple(&b->p)) || parse_close_tag(b) < 0)
 		return -1;
 	n->end = (uint32_t)b->p.lex.i;
 	VEC_ADD(b->p.a, &body->kids) = n;
@@ -355,10 +166,8 @@ static bool is_one_of(struct str word, const char *words)
 	return false;
 }
 
-/* Up to a tag whose word is in `ends` ("else|endif"), which is then the current token; NULL: to the
- * end of the text. */
-static struct node *parse_body(struct builder *b, const char *ends, uint32_t opened_at,
-			       const char *opened)
+/* ends NULL: to the end of the text. */
+struct node *parse_body(struct builder *b, const char *ends, uint32_t opened_at, const char *opened)
 {
 	struct lexer *l = &b->p.lex;
 	struct node *body = parser_node(&b->p, N_BODY, (uint32_t)l->i);
@@ -392,7 +201,8 @@ static struct node *parse_body(struct builder *b, const char *ends, uint32_t ope
 		}
 		if (is_one_of(b->p.tok.text, ends))
 			return body;
-		if (parse_statement(b, body, (uint32_t)at) < 0)
+		if (str_eqc(b->p.tok.text, "raw") ? parse_raw(b, body, (uint32_t)at) < 0
+						  : parse_statement(b, body, (uint32_t)at) < 0)
 			return NULL;
 	}
 	if (ends) {
@@ -405,9 +215,9 @@ static struct node *parse_body(struct builder *b, const char *ends, uint32_t ope
 }
 
 int parse_template(struct arena *a, struct str text, struct pos where, unsigned flags,
-		   struct node **out, struct err *e)
+		   struct tree *out, struct err *e)
 {
-	struct builder b = { .trim_blocks = flags & TEMPLATE_TRIM_BLOCKS };
+	struct builder b = { .trim_blocks = flags & TEMPLATE_TRIM_BLOCKS, .tree = out };
 
 	if (text.n > TEMPLATE_MAX_TEXT) {
 		err_set(e, ERR_SPEC, "a template may have at most 16 MiB of text");
@@ -415,7 +225,8 @@ int parse_template(struct arena *a, struct str text, struct pos where, unsigned 
 	}
 	if (!(flags & TEMPLATE_KEEP_NEWLINE) && text.n && text.p[text.n - 1] == '\n')
 		text.n -= text.n > 1 && text.p[text.n - 2] == '\r' ? 2 : 1;
+	*out = (struct tree){ .text = text };
 	parser_init(&b.p, a, text, where, e);
-	*out = parse_body(&b, NULL, 0, NULL);
-	return *out ? 0 : -1;
+	out->body = parse_body(&b, NULL, 0, NULL);
+	return out->body ? 0 : -1;
 }

@@ -7,6 +7,9 @@
 
 #include <stdio.h>
 
+#include "templates/filters.h"
+#include "templates/tests.h"
+
 static struct node *parse_unary(struct parser *p, bool with_filters);
 static struct node *parse_or(struct parser *p);
 
@@ -131,9 +134,8 @@ static struct node *parse_name(struct parser *p)
 	}
 	struct node *n = parser_node(p, N_NAME, p->tok.at);
 	n->name = s;
+	n->hash = str_hash(s);
 	n->end = p->tok.end;
-	if (str_eqc(s, "loop"))
-		p->saw_loop = true;
 	return parser_next(p) < 0 ? NULL : n;
 }
 
@@ -245,13 +247,27 @@ static bool is_keyword(struct parser *p)
 	       str_eqc(t.text, "=");
 }
 
+/* After "*" or "**" */
+static int parse_unpacked(struct parser *p, struct node *n)
+{
+	bool named = parser_is_op(p, "**");
+
+	if (n->stars || (n->star && !named))
+		return parser_fault(p, p->tok.at, "an argument follows unpacked ones");
+	if (parser_next(p) < 0)
+		return -1;
+	struct node **to = named ? &n->stars : &n->star;
+	return (*to = parser_expr(p)) ? 0 : -1;
+}
+
 static int parse_argument(struct parser *p, struct node *n)
 {
 	struct node *v;
 
 	if (parser_is_op(p, "*") || parser_is_op(p, "**"))
-		return parser_fault(p, p->tok.at,
-				    "unpacked arguments (*) are not supported by this version yet");
+		return parse_unpacked(p, n);
+	if (n->stars)
+		return parser_fault(p, p->tok.at, "an argument follows unpacked ones");
 	if (is_keyword(p)) {
 		struct str name = p->tok.text;
 		if (parser_next(p) < 0) /* the name */
@@ -261,7 +277,7 @@ static int parse_argument(struct parser *p, struct node *n)
 		VEC_ADD(p->a, &n->kwargs) = (struct kwarg){ name, v };
 		return 0;
 	}
-	if (n->kwargs.n)
+	if (n->kwargs.n || n->star)
 		return parser_fault(p, p->tok.at,
 				    "an argument without a name follows one with a name");
 	if (!(v = parser_expr(p)))
@@ -276,7 +292,8 @@ static int parse_arguments(struct parser *p, struct node *n)
 	if (parser_enter(p) < 0 || parser_next(p) < 0)
 		return -1;
 	while (!parser_is_op(p, ")")) {
-		if ((n->kids.n || n->kwargs.n) && parser_expect_op(p, ",") < 0)
+		if ((n->kids.n || n->kwargs.n || n->star || n->stars) &&
+		    parser_expect_op(p, ",") < 0)
 			return -1;
 		if (parser_is_op(p, ")"))
 			break;
@@ -303,6 +320,7 @@ static struct node *parse_attr(struct parser *p, struct node *left)
 	}
 	struct node *n = wrap(p, N_ATTR, left);
 	n->name = p->tok.text;
+	n->hash = str_hash(n->name);
 	return parser_next(p) < 0 ? NULL : n;
 }
 
@@ -389,15 +407,31 @@ static int parse_dotted(struct parser *p, struct node *n, const char *wanted)
 	}
 }
 
+/* At the name of a filter. */
 static struct node *parse_filter(struct parser *p, struct node *left)
 {
 	struct node *n = wrap(p, N_FILTER, left);
 
-	if (parser_next(p) < 0 || parse_dotted(p, n, "the name of a filter") < 0)
+	if (parse_dotted(p, n, "the name of a filter") < 0)
 		return NULL;
+	n->row = filter_find(n->name);
 	if (parser_is_op(p, "(") && parse_arguments(p, n) < 0)
 		return NULL;
 	return n;
+}
+
+struct node *parser_filters(struct parser *p, struct node *n)
+{
+	for (int links = 1;; links++) {
+		n = parse_filter(p, n);
+		if (!n || !parser_is_op(p, "|"))
+			return n;
+		if (links > TEMPLATE_MAX_DEPTH)
+			parser_fault(p, p->tok.at, "nested too deep (at most %d)",
+				     TEMPLATE_MAX_DEPTH);
+		if (links > TEMPLATE_MAX_DEPTH || parser_next(p) < 0)
+			return NULL;
+	}
 }
 
 /* Whether a test's argument follows without brackets: x is divisibleby 3 */
@@ -430,6 +464,7 @@ static struct node *parse_test(struct parser *p, struct node *left)
 	}
 	if (parse_dotted(p, n, "the name of a test") < 0)
 		return NULL;
+	n->row = test_find(n->name);
 	if (parser_is_op(p, "(")) {
 		if (parse_arguments(p, n) < 0)
 			return NULL;
@@ -446,7 +481,7 @@ static struct node *parse_test(struct parser *p, struct node *left)
 	return not ;
 }
 
-static struct node *parse_filters(struct parser *p, struct node *n)
+static struct node *parse_filters_and_tests(struct parser *p, struct node *n)
 {
 	int links = 0;
 
@@ -457,7 +492,7 @@ static struct node *parse_filters(struct parser *p, struct node *n)
 			return NULL;
 		}
 		if (parser_is_op(p, "|"))
-			n = parse_filter(p, n);
+			n = parser_next(p) < 0 ? NULL : parse_filter(p, n);
 		else if (is_word(p, "is"))
 			n = parse_test(p, n);
 		else if (parser_is_op(p, "("))
@@ -494,7 +529,7 @@ static struct node *parse_unary(struct parser *p, bool with_filters)
 		n = parse_primary(p);
 	n = n ? parse_postfix(p, n) : NULL;
 	if (with_filters)
-		n = n ? parse_filters(p, n) : NULL;
+		n = n ? parse_filters_and_tests(p, n) : NULL;
 	parser_leave(p);
 	return n;
 }

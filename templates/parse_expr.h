@@ -15,7 +15,6 @@ struct parser {
 	struct lexer lex;
 	struct token tok; /* the current token */
 	int depth;
-	bool saw_loop; /* the name `loop` was read */
 	struct err *e;
 };
 
@@ -31,6 +30,8 @@ must_check int parser_expect_op(struct parser *p, const char *op);
 
 struct node *parser_expr(struct parser *p);  /* with "x if c else y" */
 struct node *parser_tuple(struct parser *p); /* a, b */
+/* At the name of a filter: it, and those after each "|", over n. */
+struct node *parser_filters(struct parser *p, struct node *n);
 struct node *parser_or_tuple(
 	struct parser *p); /* the same without a bare "x if c": what `for` reads */
 

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "templates/templates.h"
 
+#include "templates/cache.h"
 #include "templates/exec.h"
-#include "templates/parse.h"
-#include "templates/parse_expr.h"
 
-static int parse(struct eval *ev, struct node **body)
+static const struct value *render(struct eval *ev, bool native)
 {
-	return parse_template(ev->a, ev->text, ev->where, ev->flags, body, ev->e);
+	struct tree tree;
+
+	if (cache_template(ev->a, ev->text, ev->where, ev->flags, &tree, ev->e) < 0)
+		return NULL;
+	return exec_template(ev, &tree, native);
 }
 
 /* A text in a variable: a native template in the same scope, without the names of the text that
@@ -15,7 +18,6 @@ static int parse(struct eval *ev, struct node **body)
 static const struct value *render_inner(struct eval *outer, const struct value *text)
 {
 	struct frame names = { 0 };
-	struct node *body;
 	struct eval ev;
 
 	map_init(&names.vars, outer->a);
@@ -24,7 +26,7 @@ static const struct value *render_inner(struct eval *outer, const struct value *
 	ev.frame = &names;
 	ev.flags = TEMPLATE_LAZY;
 	ev.bounds = outer->bounds;
-	return parse(&ev, &body) < 0 ? NULL : exec_body(&ev, body, true);
+	return render(&ev, true);
 }
 
 static bool is_markup_key(const struct value *map, struct str key)
@@ -64,24 +66,34 @@ static const struct value *evaluate(struct eval *ev, bool is_expression)
 {
 	struct node *n;
 
-	if (is_expression) {
-		if (parse_expression(ev->a, ev->text, ev->where, &n, ev->e) < 0)
-			return NULL;
-		return eval_value(ev, n);
-	}
-	return parse(ev, &n) < 0 ? NULL : exec_body(ev, n, ev->flags & TEMPLATE_NATIVE);
+	if (!is_expression)
+		return render(ev, ev->flags & TEMPLATE_NATIVE);
+	if (cache_expression(ev->a, ev->text, ev->where, &n, ev->e) < 0)
+		return NULL;
+	return eval_value(ev, n);
+}
+
+static const struct template_world *world_of(const struct scope *s)
+{
+	const struct template_world *world = NULL;
+
+	for (; s; s = s->outer)
+		world = s->world ? s->world : world;
+	return world;
 }
 
 static int run(struct eval *ev, unsigned flags, bool is_expression, const struct value **out)
 {
-	struct bounds bounds = { .text_fn = render_inner };
+	struct bounds bounds = { .text_fn = render_inner, .world = world_of(ev->scope) };
 	struct frame names = { 0 };
 
 	ev->flags = flags;
 	ev->bounds = &bounds;
 	map_init(&names.vars, ev->a);
 	ev->frame = &names;
+	cache_enter();
 	*out = evaluate(ev, is_expression);
+	cache_leave();
 	ev->bounds = NULL;
 	ev->frame = NULL;
 	if (!*out)
@@ -185,9 +197,9 @@ int template_render_value(struct arena *a, const struct value *v, const struct s
 int template_check(struct str text, struct pos where, struct err *e)
 {
 	struct arena *a scoped(arena_freep) = arena_new("template check");
-	struct node *body;
+	struct tree tree;
 
-	return parse_template(a, text, where, 0, &body, e);
+	return parse_template(a, text, where, 0, &tree, e);
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -197,38 +209,75 @@ struct names {
 	struct map bound; /* by set and for, anywhere: a name that is both is counted as bound */
 };
 
+static void collect_bound(struct names *w, const struct node *n);
+
+static void bind_target(struct names *w, const struct node *target)
+{
+	if (target->kind == N_NAME)
+		map_put(&w->bound, target->name, w);
+	for (size_t i = 0; i < target->kids.n; i++)
+		bind_target(w, target->kids.v[i]);
+}
+
+/* What a macro or {% call %} gives names to; what an import does. */
+static void bind_params(struct names *w, const struct node *n)
+{
+	static const char *const given[] = { "varargs", "kwargs", "caller" };
+
+	for (size_t i = 0; i < n->params.n; i++)
+		map_put(&w->bound, n->kind == N_IMPORT ? n->params.v[i].as : n->params.v[i].name,
+			w);
+	for (size_t i = 0; n->kind != N_IMPORT && i < ARRAY_LEN(given); i++)
+		map_put(&w->bound, str_of(given[i]), w);
+	if (n->kind != N_CALLER && n->name.p)
+		map_put(&w->bound, n->name, w);
+}
+
 static void collect_bound(struct names *w, const struct node *n)
 {
-	if (!n)
+	if (!n || n->kind < NODE_FIRST_STATEMENT)
 		return;
-	for (size_t i = 0; i < n->targets.n; i++)
-		map_put(&w->bound, n->targets.v[i], w);
+	if (n->target)
+		bind_target(w, n->target);
 	if (n->kind == N_FOR)
 		map_put(&w->bound, STR("loop"), w);
-	for (size_t i = 0; i < n->kids.n; i++)
-		collect_bound(w, n->kids.v[i]);
-	if (n->kind >= N_BODY) {
-		collect_bound(w, n->right);
-		collect_bound(w, n->other);
+	if (n->kind == N_BLOCK) {
+		map_put(&w->bound, STR("super"), w);
+		map_put(&w->bound, STR("self"), w);
 	}
+	if (n->kind == N_MACRO || n->kind == N_CALLER || n->kind == N_IMPORT)
+		bind_params(w, n);
+	for (size_t i = 0; n->kind == N_WITH && i < n->kids.n; i += 2)
+		bind_target(w, n->kids.v[i]);
+	for (size_t i = 0; n->kind != N_WITH && i < n->kids.n; i++)
+		collect_bound(w, n->kids.v[i]);
+	collect_bound(w, n->right);
+	collect_bound(w, n->other);
 }
 
 static void collect_names(struct names *w, const struct node *n)
 {
+	const struct node *parts[5];
+
 	if (!n)
 		return;
 	if (n->kind == N_NAME && !map_has(&w->bound, n->name))
 		map_put(w->out, n->name, w->out);
 	/* The name before "(" is a function. */
-	if (n->kind != N_CALL || n->left->kind != N_NAME)
-		collect_names(w, n->left);
-	collect_names(w, n->right);
-	collect_names(w, n->other);
-	collect_names(w, n->cond);
+	parts[0] = n->kind == N_CALL && n->left->kind == N_NAME ? NULL : n->left;
+	parts[1] = n->right;
+	parts[2] = n->other;
+	parts[3] = n->cond;
+	parts[4] = n->star;
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		collect_names(w, parts[i]);
+	collect_names(w, n->stars);
 	for (size_t i = 0; i < n->kids.n; i++)
 		collect_names(w, n->kids.v[i]);
 	for (size_t i = 0; i < n->kwargs.n; i++)
 		collect_names(w, n->kwargs.v[i].value);
+	for (size_t i = 0; i < n->params.n; i++)
+		collect_names(w, n->params.v[i].value);
 }
 
 int template_names(struct arena *a, struct str text, bool is_expression, struct map *names,
@@ -236,14 +285,14 @@ int template_names(struct arena *a, struct str text, bool is_expression, struct 
 {
 	struct names w = { .out = names };
 	struct pos nowhere = { NULL, 1, 1 };
-	struct node *n;
+	struct tree tree = { 0 };
 
 	map_init(&w.bound, a);
-	if (is_expression ? parse_expression(a, text, nowhere, &n, e) < 0
-			  : parse_template(a, text, nowhere, 0, &n, e) < 0)
+	if (is_expression ? parse_expression(a, text, nowhere, &tree.body, e) < 0
+			  : parse_template(a, text, nowhere, 0, &tree, e) < 0)
 		return -1;
-	collect_bound(&w, n);
-	collect_names(&w, n);
+	collect_bound(&w, tree.body);
+	collect_names(&w, tree.body);
 	return 0;
 }
 
