@@ -188,6 +188,12 @@ $(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(call libs_upto,net)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
+# tests/templates/: the same cases through our engine and through Jinja2.
+$(BUILD)/tests/templates/%: $(BUILD)/obj/tests/templates/%.o $(call libs_upto,templates)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
 .PHONY: unit unit-build $(ROOMS:%=unit-%) $(ROOMS:%=unit-build-%)
 $(foreach r,$(ROOMS),$(eval unit-build-$(r): $(unit-$(r)_BIN)))
 $(ROOMS:%=unit-%): unit-%: unit-build-%
