@@ -73,6 +73,38 @@ must_check int eval_arguments(struct eval *ev, const struct node *n, struct call
 const struct value *eval_undefined_fault(struct eval *ev, const struct node *n,
 					 const struct value *v);
 const struct value *eval_undefined(struct eval *ev, const char *msg); /* V_UNDEFINED */
+/*
+ * Values that can be called or have attributes of their own: loop, macros, modules, blocks. They
+ * live as long as the evaluation and never leave the room.
+ */
+struct object;
+
+struct object_type {
+	const char *name;
+	/* NULL with no fault: there is no such attribute. */
+	const struct value *(*get)(struct eval *ev, struct object *o, struct str name);
+	/* o(...), or o.method(...); method.p NULL: o itself. NULL with no fault: it has no such
+	 * method. */
+	const struct value *(*call)(struct eval *ev, struct object *o, struct str method,
+				    struct call *c);
+};
+
+struct object {
+	struct value_object base; /* first */
+	const struct object_type *type;
+};
+
+static inline struct object *object_of(const struct value *v)
+{
+	return (struct object *)v->object;
+}
+/* o is part of something in ev->a. */
+const struct value *object_value(struct eval *ev, struct object *o, const struct object_type *type,
+				 const char *text);
+/* Faults when there is no such method or attribute that can be called. */
+const struct value *object_call(struct eval *ev, const struct value *v, struct str method,
+				struct call *c);
+
 void eval_add_function(const char *name, template_function *fn, void *arg);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef MUSTER_TEMPLATES_EXEC_H
 #define MUSTER_TEMPLATES_EXEC_H
 
-#include "templates/object.h"
+#include "templates/eval.h"
 #include "templates/parse.h"
 
 /* A whole template's text as a value: secret or unknown if a part was. native: a body that is one

@@ -1,40 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "templates/object.h"
 
-const struct value *object_value(struct eval *ev, struct object *o, const struct object_type *type,
-				 const char *text)
-{
-	struct value *v = arena_obj(ev->a, struct value);
-
-	o->type = type;
-	o->base.text = text;
-	v->kind = V_OBJECT;
-	v->object = &o->base;
-	return v;
-}
-
-const struct value *object_call(struct eval *ev, const struct value *v, struct str method,
-				struct call *c)
-{
-	struct object *o = object_of(v);
-	const struct value *out = NULL, *attr;
-	enum err_kind before = ev->e->kind;
-
-	if (o->type->call)
-		out = o->type->call(ev, o, method, c);
-	if (out || ev->e->kind != before)
-		return out;
-	attr = method.p && o->type->get ? o->type->get(ev, o, method) : NULL;
-	if (attr && attr->kind == V_OBJECT)
-		return object_call(ev, attr, STR_NONE, c);
-	if (method.p)
-		err_set(ev->e, ERR_SPEC, "%s has no method \"" STR_FMT "\"", o->type->name,
-			STR_ARG(method));
-	else
-		err_set(ev->e, ERR_SPEC, "%s cannot be called", o->type->name);
-	return NULL;
-}
-
 /* ---- cycler --------------------------------------------------------------------------------- */
 
 struct cycler {
