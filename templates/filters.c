@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "templates/filters.h"
 
-static const struct callable *const tables[] = { filters_text, filters_list, filters_data };
+static const struct callable *const tables[] = { filters_text, filters_list, filters_data,
+						 filters_html, filters_layout };
 
 const struct callable *filter_find(struct str name)
 {

@@ -147,6 +147,25 @@ static const struct value *f_to_json(struct call *c)
 	return as_json(c, indent, call_flag(c, 1, false), call_flag(c, 2, true));
 }
 
+/* Jinja2's own: keys sorted, and nothing that HTML could take for markup. */
+static const struct value *f_tojson(struct call *c)
+{
+	scoped(buf_wipe) struct buf b = { 0 };
+	const struct value *v;
+	int64_t indent;
+
+	if (call_int(c, 0, -1, &indent) < 0 || !(v = as_json(c, indent, true, true)))
+		return NULL;
+	buf_init(&b, OPS_MAX_TEXT);
+	for (size_t i = 0; i < v->s.n; i++) {
+		if (v->s.p[i] && strchr("<>&'", v->s.p[i]))
+			buf_addf(&b, "\\u%04x", (unsigned char)v->s.p[i]);
+		else
+			buf_addc(&b, v->s.p[i]);
+	}
+	return buf_check(&b, c->e) < 0 ? NULL : value_str(c->a, buf_str(&b));
+}
+
 static const struct value *f_to_nice_json(struct call *c)
 {
 	int64_t indent;
@@ -236,7 +255,7 @@ static const struct value *f_type_debug(struct call *c)
 
 const struct callable filters_data[] = {
 	{ "to_json", f_to_json, "indent,sort_keys,ensure_ascii", 0 },
-	{ "tojson", f_to_json, "indent,sort_keys,ensure_ascii", 0 },
+	{ "tojson", f_tojson, "indent", 0 },
 	{ "to_nice_json", f_to_nice_json, "indent,sort_keys,ensure_ascii", 0 },
 	{ "from_json", f_from_json, "", 0 },
 	{ "from_yaml", f_from_yaml, "", 0 },

@@ -391,10 +391,15 @@ static const struct value *map_attribute(struct call *c, const struct value *l,
 	return out;
 }
 
+/* Nothing, whatever its type, is no items for map and select. */
+static const struct value *items_or_none(struct call *c)
+{
+	return value_is_truthy(c->self) ? call_list(c, c->self) : value_list(c->a);
+}
+
 static const struct value *f_map(struct call *c)
 {
-	const struct value *l = call_list(c, c->self),
-			   *attribute = value_get(c->kwargs, "attribute");
+	const struct value *l = items_or_none(c), *attribute = value_get(c->kwargs, "attribute");
 	struct value *out = value_list(c->a);
 
 	if (!l)
@@ -417,7 +422,7 @@ static const struct value *f_map(struct call *c)
 /* select, reject (by_attribute false), selectattr, rejectattr */
 static const struct value *filter_items(struct call *c, bool by_attribute, bool want)
 {
-	const struct value *l = call_list(c, c->self);
+	const struct value *l = items_or_none(c);
 	struct value *out = value_list(c->a);
 	size_t test = by_attribute ? 1 : 0;
 	bool r;
@@ -510,6 +515,28 @@ static const struct value *f_batch(struct call *c)
 	}
 	while (row && c->arg[1] && c->arg[1]->kind != V_NULL && row->list.n < (size_t)n)
 		value_add(c->a, row, c->arg[1]);
+	return out;
+}
+
+static const struct value *f_slice(struct call *c)
+{
+	const struct value *l = call_list(c, c->self);
+	struct value *out = value_list(c->a);
+	int64_t n;
+
+	if (!l || call_int(c, 0, 0, &n) < 0)
+		return NULL;
+	if (n < 1 || n > OPS_MAX_ITEMS)
+		return call_fault(c, "slice needs a number of at least 1");
+	size_t slices = (size_t)n, each = l->list.n / slices, extra = l->list.n % slices, at = 0;
+	for (size_t i = 0; i < slices; i++) {
+		struct value *part = value_list(c->a);
+		for (size_t end = at + each + (i < extra); at < end; at++)
+			value_add(c->a, part, l->list.v[at]);
+		if (c->arg[1] && c->arg[1]->kind != V_NULL && i >= extra)
+			value_add(c->a, part, c->arg[1]);
+		value_add(c->a, out, part);
+	}
 	return out;
 }
 
@@ -685,6 +712,7 @@ const struct callable filters_list[] = {
 	{ "rejectattr", f_rejectattr, "", CALL_VARARGS | CALL_ITEMS },
 	{ "groupby", f_groupby, "attribute!", CALL_ITEMS },
 	{ "batch", f_batch, "linecount!,fill_with", CALL_ITEMS },
+	{ "slice", f_slice, "slices!,fill_with", CALL_ITEMS },
 	{ "zip", f_zip, "", CALL_VARARGS | CALL_ITEMS },
 	{ "items", f_items, "", CALL_ITEMS | CALL_UNDEFINED },
 	{ "dict2items", f_dict2items, "key_name,value_name", CALL_ITEMS },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filters on texts and numbers. Upper and lower case are ASCII's: other letters pass unchanged. */
+/* Filters on texts and numbers. */
 #include "templates/filters.h"
 
 #include <ctype.h>
@@ -8,6 +8,7 @@
 
 #include "templates/methods.h"
 #include "templates/regex.h"
+#include "templates/unicode.h"
 
 static const struct value *f_default(struct call *c)
 {
@@ -141,15 +142,18 @@ static const struct value *f_capitalize(struct call *c)
 /* Jinja2's own title: words end at blanks, hyphens and brackets. */
 static const struct value *f_title(struct call *c)
 {
-	struct str s = str_dup(c->a, op_text(c->a, c->self));
-	char *p = (char *)(uintptr_t)s.p;
+	scoped(buf_wipe) struct buf b = { 0 };
+	struct str s = op_text(c->a, c->self);
 	bool begin = true;
 
-	for (size_t i = 0; i < s.n; i++) {
-		p[i] = (char)(begin ? toupper((unsigned char)p[i]) : tolower((unsigned char)p[i]));
-		begin = strchr("-({[<", p[i]) || isspace((unsigned char)p[i]);
+	buf_init(&b, OPS_MAX_TEXT);
+	while (s.n) {
+		uint32_t ch = unicode_take(&s);
+		unicode_add_cased(&b, ch, begin ? UNICODE_TO_UPPER : UNICODE_TO_LOWER);
+		begin = (ch < 0x80 && ch && strchr("-({[<", (int)ch)) ||
+			unicode_is(ch, UNICODE_SPACE);
 	}
-	return value_str(c->a, s);
+	return buf_check(&b, c->e) < 0 ? NULL : value_str(c->a, buf_str(&b));
 }
 
 static const struct value *f_trim(struct call *c)

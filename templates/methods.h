@@ -9,4 +9,6 @@
 const struct callable *method_find(const struct value *self, struct str name); /* NULL: none */
 const char *method_suggest(const struct value *self, struct str name);
 
+extern const struct callable methods_text[]; /* ended by a NULL name */
+
 #endif

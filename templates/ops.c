@@ -133,6 +133,16 @@ static const struct value *int_arithmetic(struct arena *a, char op, int64_t x, i
 	return overflow ? fault(e, "the number is too large") : value_int(a, r);
 }
 
+/* x // y, where r is x % y; zero has the sign of x / y, as in Python. */
+static double float_quotient(double x, double y, double r)
+{
+	double q = (x - r) / y, whole = floor(q);
+
+	if (q == 0)
+		return copysign(0, x / y);
+	return q - whole > 0.5 ? whole + 1 : whole;
+}
+
 static const struct value *float_arithmetic(struct arena *a, char op, double x, double y,
 					    struct err *e)
 {
@@ -154,9 +164,11 @@ static const struct value *float_arithmetic(struct arena *a, char op, double x, 
 	if (op == '/')
 		return value_float(a, x / y);
 	r = fmod(x, y);
-	if (r != 0 && (r < 0) != (y < 0))
+	if (r == 0)
+		r = copysign(0, y);
+	else if ((r < 0) != (y < 0))
 		r += y;
-	return value_float(a, op == '%' ? r : floor((x - r) / y + 0.5));
+	return value_float(a, op == '%' ? r : float_quotient(x, y, r));
 }
 
 static const struct value *repeat_text(struct arena *a, struct str s, int64_t n, struct err *e)
@@ -333,7 +345,11 @@ int op_contains(const struct value *in, const struct value *x, bool *out, struct
 		for (size_t i = 0; i < in->list.n && !*out; i++)
 			*out = op_equal(in->list.v[i], x);
 		return 0;
-	case V_MAP: *out = x->kind == V_STR && value_gets(in, x->s); return 0;
+	case V_MAP:
+		if (x->kind == V_MAP || (x->kind == V_LIST && !x->tuple))
+			return err_set(e, ERR_SPEC, "%s cannot be a key", op_type_name(x));
+		*out = x->kind == V_STR && value_gets(in, x->s);
+		return 0;
 	default: bad_operands(e, "in", x, in); return -1;
 	}
 }
@@ -589,4 +605,17 @@ const struct value *op_attribute(struct arena *a, const struct value *v, const s
 		v = next;
 	}
 	return v;
+}
+
+struct str op_repr(struct arena *a, const struct value *v)
+{
+	struct value list = { .kind = V_LIST }, *item = (struct value *)(uintptr_t)v;
+
+	if (v->kind != V_STR)
+		return op_text(a, v);
+	/* A list of it prints it so. */
+	list.list.v = &item;
+	list.list.n = 1;
+	struct str s = op_text(a, &list);
+	return str_sub(s, 1, s.n - 1);
 }

@@ -55,6 +55,10 @@ const struct value *op_slice(struct arena *a, const struct value *x,
 /* "%s %03d" % args; args: a tuple, or one value. */
 const struct value *op_format(struct arena *a, struct str fmt, const struct value *args,
 			      struct err *e);
+/* "{} {0:>8} {name!r}".format(*args, **kwargs) */
+const struct value *op_format_fields(struct arena *a, struct str fmt, const struct value *args,
+				     const struct value *kwargs, struct err *e);
+struct str op_repr(struct arena *a, const struct value *v); /* as Python's repr() */
 /* Refuses values too deep or too large to be printed; *nodes: how many it has. */
 must_check int op_check_nesting(const struct value *v, uint64_t *nodes, struct err *e);
 /* A path of attributes: "a.b.0"; V_UNDEFINED when something is not there. */

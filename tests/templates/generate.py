@@ -150,7 +150,7 @@ class Maker:
         if k == 12:
             return self.tag(f"macro m(a, b={self.any(1)})") + "<{{ a }}|{{ b }}>" + self.space() + self.tag("endmacro") + \
                 "{{ m(" + self.any(1) + ") }}{{ m(b=1, a=" + self.any(1) + ") }}"
-        return self.tag(f"filter {self.pick(['upper', 'trim', 'title', 'indent(2)|upper', 'length'])}") + self.body(depth - 1) + self.tag("endfilter")
+        return self.tag(f"filter {self.pick(['upper', 'trim', 'title', 'indent(2)|upper'])}") + self.body(depth - 1) + self.tag("endfilter")
 
 
 def cases(seed, count):

@@ -5,7 +5,7 @@
     run.py ANSWER [--peer PYTHON] [--count N] [--seed S] [--show N] [FILE...]
 
 ANSWER is the program of answer.c. Cases are those of FILE (cases/*.json: {"vars", "cases": [template, ...], "files": {name: text}, "modes": [...]}), and N made
-by generate.py from seed S. What differs must be in differences.json (a pattern of the template and why), else it fails.
+by generate.py from seed S. What differs must be in differences.json (patterns of the template and of both answers, and why), else it fails.
 """
 import argparse
 import glob
@@ -72,7 +72,7 @@ def main():
     p.add_argument("files", nargs="*")
     a = p.parse_args()
     with open(os.path.join(HERE, "differences.json")) as f:
-        known = [(re.compile(k, re.S), why) for k, why in json.load(f)]
+        known = [{k: re.compile(v, re.S) for k, v in d.items() if k != "why"} for d in json.load(f)]
     with tempfile.TemporaryDirectory() as folder:
         cases = []
         for path in a.files or sorted(glob.glob(os.path.join(HERE, "cases", "*.json"))):
@@ -86,12 +86,13 @@ def main():
         if equal(x, y):
             refused += "err" in y
             continue
-        if any(k.search(case["t"]) for k, _ in known):
+        sides = {"template": case["t"], "ours": str(x.get("ok", x.get("err"))), "theirs": str(y.get("ok", y.get("err")))}
+        if any(all(r.search(sides[k]) for k, r in d.items()) for d in known):
             explained += 1
             continue
         bad += 1
         if bad <= a.show:
-            print(f"{case['t']!r}\n  ours   {x.get('ok', x.get('err'))!r}\n  theirs {y.get('ok', y.get('err'))!r}")
+            print(f"{case['t'][:300]!r}\n  ours   {str(x.get('ok', x.get('err')))[:300]!r}\n  theirs {str(y.get('ok', y.get('err')))[:300]!r}")
     print(f"{len(cases)} cases ({written} written, {len(cases) - written} generated from seed {a.seed}): "
           f"{len(cases) - bad - explained} equal ({refused} refused by both), {explained} differ as documented, {bad} differ")
     return 1 if bad else 0
