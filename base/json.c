@@ -229,6 +229,18 @@ static int by_key(const void *a, const void *b)
 	return str_cmp((*x)->key, (*y)->key);
 }
 
+struct str json_key(struct str key)
+{
+	struct str text = value_key_text(key);
+
+	if (value_key_is_text(key))
+		return key;
+	return str_eqc(text, "True")	? STR("true")
+	       : str_eqc(text, "False") ? STR("false")
+	       : str_eqc(text, "None")	? STR("null")
+					: text;
+}
+
 static void write_map(struct writing *w, const struct value *v)
 {
 	const struct map_entry *few[16], **order = few;
@@ -246,7 +258,7 @@ static void write_map(struct writing *w, const struct value *v)
 		if (i)
 			buf_addc(w->b, ',');
 		new_line(w);
-		json_write_string(w->b, order[i]->key);
+		json_write_string(w->b, json_key(order[i]->key));
 		buf_adds(w->b, w->flags & JSON_PRETTY ? ": " : ":");
 		write_value(w, order[i]->val);
 	}

@@ -22,4 +22,7 @@ void json_write(struct buf *b, const struct value *v, unsigned flags);
 /* quoted and escaped; invalid UTF-8 becomes U+FFFD */
 void json_write_string(struct buf *b, struct str s);
 
+/* What a key that is no text is written as: value_key, as Python's json does. */
+struct str json_key(struct str key);
+
 #endif

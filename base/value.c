@@ -144,6 +144,50 @@ static struct value *unconst(const struct value *v)
 	return out;
 }
 
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+bool value_key(struct arena *a, const struct value *v, struct str *key)
+{
+	scoped(buf_fini) struct buf b = { 0 };
+	static const char kinds[] = {
+		[V_NULL] = 'n', [V_BOOL] = 'b', [V_INT] = 'i', [V_FLOAT] = 'f'
+	};
+
+	if (v->kind == V_STR) {
+		*key = v->s;
+		return true;
+	}
+	if (v->kind > V_FLOAT)
+		return false;
+	buf_init(&b, 64);
+	buf_addc(&b, VALUE_KEY_MARK);
+	buf_addc(&b, kinds[v->kind]);
+	value_reveal(&b, v);
+	*key = (struct str){ buf_dup(&b, a), b.n };
+	return true;
+}
+
+struct str value_key_text(struct str key)
+{
+	return value_key_is_text(key) ? key : str_sub(key, 2, SIZE_MAX);
+}
+
+struct value *value_of_key(struct arena *a, struct str key)
+{
+	struct str text = value_key_text(key);
+	int64_t i = 0;
+	double f = 0;
+
+	if (value_key_is_text(key) || key.n < 2)
+		return value_str(a, key);
+	switch (key.p[1]) {
+	case 'n': return value_null(a);
+	case 'b': return value_bool(a, str_eqc(text, "True"));
+	case 'i': return str_to_int(text, &i) ? value_int(a, i) : value_str(a, text);
+	default: return str_to_double(text, &f) ? value_float(a, f) : value_str(a, text);
+	}
+}
+
 void value_add(struct arena *a, struct value *list, const struct value *item)
 {
 	if (list->kind != V_LIST)
@@ -512,7 +556,10 @@ static void print_map(const struct printing *p, const struct value *v, int depth
 	for (size_t i = 0; i < v->map.n; i++) {
 		if (i)
 			buf_adds(p->b, ", ");
-		repr_str(p->b, v->map.e[i].key);
+		if (value_key_is_text(v->map.e[i].key))
+			repr_str(p->b, v->map.e[i].key);
+		else
+			buf_addstr(p->b, value_key_text(v->map.e[i].key));
 		buf_adds(p->b, ": ");
 		print_value(p, v->map.e[i].val, depth + 1);
 	}

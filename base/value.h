@@ -25,6 +25,7 @@ struct value {
 	enum value_kind kind;
 	bool secret;
 	bool tuple;	/* a list that prints as Python's tuple does; equal to the same list */
+	bool own;	/* made by a template, which may change it in place */
 	bool unsafe;	/* text, or a map's keys, from outside: never evaluated as a template */
 	struct pos pos; /* where it was written; line 0 if computed */
 	union {
@@ -51,6 +52,20 @@ struct value *value_list(struct arena *a);
 struct value *value_map(struct arena *a);
 /* shallow copy, marked; registers text with the scrubber */
 struct value *value_secret(struct arena *a, const struct value *v);
+
+/*
+ * Keys of maps are texts. A key that is a number, a truth value or null, as Python's maps may have,
+ * is a text that begins with VALUE_KEY_MARK, a byte that no UTF-8 text has.
+ */
+#define VALUE_KEY_MARK '\xff'
+static inline bool value_key_is_text(struct str key)
+{
+	return !key.n || key.p[0] != VALUE_KEY_MARK;
+}
+/* *key in the arena; false: this value cannot be a key. */
+bool value_key(struct arena *a, const struct value *v, struct str *key);
+struct value *value_of_key(struct arena *a, struct str key);
+struct str value_key_text(struct str key); /* without the mark */
 
 void value_add(struct arena *a, struct value *list, const struct value *item);
 /* in the map's own arena */

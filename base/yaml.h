@@ -36,4 +36,20 @@ struct pos yaml_key_pos(const struct value *map, const char *key);
 /* block style; secrets "(sensitive)" */
 void yaml_write(struct buf *b, const struct value *v, unsigned indent);
 
+enum yaml_flow {
+	YAML_BLOCK, /* a line an item */
+	YAML_FLOW,
+	YAML_MIXED, /* collections of scalars alone in braces and brackets */
+};
+
+struct yaml_style {
+	int indent, width;
+	enum yaml_flow flow;
+	bool sort, explicit_start, escape_unicode;
+};
+
+/* As PyYAML's yaml.dump writes it (libyaml's emitter), secrets in clear; never with aliases. */
+must_check int yaml_emit(struct buf *b, const struct value *v, const struct yaml_style *style,
+			 struct err *e);
+
 #endif

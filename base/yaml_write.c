@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/json.h"
 #include "base/yaml.h"
 #include "base/yaml_scalar.h"
 
@@ -209,7 +210,10 @@ static void write_key(struct buf *b, struct str key, unsigned indent)
 
 	if (!simple)
 		buf_adds(b, "? ");
-	write_text(b, key);
+	if (value_key_is_text(key))
+		write_text(b, key);
+	else
+		buf_addstr(b, json_key(key));
 	if (!simple) {
 		buf_addc(b, '\n');
 		buf_addn(b, ' ', indent);

@@ -21,6 +21,7 @@ enum call_flags {
 	CALL_UNKNOWN = 2,   /* self and arguments may be unknown */
 	CALL_VARARGS = 4,   /* more positional and named arguments than params are fine */
 	CALL_ITEMS = 8,	    /* gives items of self as they are: they keep their own marks */
+	CALL_CHANGES = 32,  /* self is changed in place: it is the evaluation's own */
 	CALL_SOFT =
 		16, /* arguments may be undefined or unknown; the result is self or one of them */
 };

@@ -113,16 +113,31 @@ static const struct value *find_in_scope(struct eval *ev, const struct node *n)
 	return NULL;
 }
 
+static struct str key_of(const void *const *p)
+{
+	return (struct str){ (const char *)p, sizeof *p };
+}
+
+/* v, or the copy of it that was changed. */
+static const struct value *now(struct eval *ev, const struct value *v)
+{
+	const void *p = v;
+	const struct value *copy = map_get(&ev->bounds->moved, key_of(&p));
+
+	return copy ? copy : v;
+}
+
 static const struct value *lookup(struct eval *ev, const struct node *n, bool *raw)
 {
 	const struct value *v = find_in_frames(ev, n);
 
 	*raw = false;
 	if (v)
-		return v;
+		return ev->bounds->moved.n ? now(ev, v) : v;
 	if ((v = find_in_scope(ev, n))) {
-		*raw = true;
-		return v;
+		const struct value *copy = ev->bounds->moved.n ? now(ev, v) : v;
+		*raw = copy == v;
+		return copy;
 	}
 	return undefined(ev, arena_printf(ev->a, "\"" STR_FMT "\" is undefined", STR_ARG(n->name)),
 			 suggest_name(ev, n->name));
@@ -298,6 +313,16 @@ static const struct value *object_attr(struct eval *ev, const struct node *n,
 			     NULL);
 }
 
+/* The pairs that groupby gives have names for their parts. */
+static const struct value *group_part(const struct value *v, struct str name)
+{
+	if (v->kind != V_LIST || !v->tuple || v->list.n != 2)
+		return NULL;
+	return str_eqc(name, "grouper") ? v->list.v[0]
+	       : str_eqc(name, "list")	? v->list.v[1]
+					: NULL;
+}
+
 static const struct value *eval_attr(struct eval *ev, const struct node *n, bool *raw)
 {
 	const struct value *in = eval_container(ev, n, raw), *v;
@@ -310,6 +335,8 @@ static const struct value *eval_attr(struct eval *ev, const struct node *n, bool
 		return en->val;
 	if (in->kind == V_OBJECT)
 		return object_attr(ev, n, in, n->name);
+	if ((v = group_part(in, n->name)))
+		return v;
 	struct value *key = value_str(ev->a, n->name);
 	v = op_item(ev->a, in, key);
 	if (!v && in->kind == V_LIST && str_to_int(n->name, &index))
@@ -377,6 +404,59 @@ const struct value *object_call(struct eval *ev, const struct value *v, struct s
 	else
 		err_set(ev->e, ERR_SPEC, "%s cannot be called", o->type->name);
 	return NULL;
+}
+
+/* ---- values that are changed ---------------------------------------------------------------- */
+
+struct value *eval_own_map(struct eval *ev)
+{
+	struct value *m = value_map(ev->a);
+
+	m->own = true;
+	return m;
+}
+
+static void own_deep(struct value *v)
+{
+	v->own = true;
+	for (size_t i = 0; v->kind == V_LIST && i < v->list.n; i++)
+		own_deep(v->list.v[i]);
+	for (size_t i = 0; v->kind == V_MAP && i < v->map.n; i++)
+		own_deep(v->map.e[i].val);
+}
+
+/* A value of the scope belongs to the rest of the program: from its first change on, a copy stands
+ * for it wherever this evaluation meets it. */
+static const struct value *own_copy(struct eval *ev, const struct value *v)
+{
+	struct value *copy;
+	const void *p = v;
+
+	if (v->own || (v->kind != V_LIST && v->kind != V_MAP))
+		return v;
+	copy = value_copy(ev->a, v);
+	own_deep(copy);
+	if (!ev->bounds->moved.a)
+		map_init(&ev->bounds->moved, ev->a);
+	map_put(&ev->bounds->moved, key_of(&p), copy);
+	return copy;
+}
+
+/* What n names, so that it may be changed: the same value for all who name it. */
+static const struct value *eval_own(struct eval *ev, const struct node *n)
+{
+	const struct value *in, *key, *v;
+
+	if (n->kind == N_ATTR || n->kind == N_ITEM) {
+		if (!(in = eval_own(ev, n->left)))
+			return NULL;
+		key = n->kind == N_ATTR ? value_str(ev->a, n->name) : eval_value(ev, n->right);
+		v = key ? op_item(ev->a, in, key) : NULL;
+		if (v && v->own)
+			return v;
+	}
+	v = eval_value(ev, n);
+	return v ? own_copy(ev, v) : NULL;
 }
 
 /* ---- filters, tests, methods ---------------------------------------------------------------- */
@@ -609,6 +689,8 @@ static const struct value *call_method(struct eval *ev, const struct node *n, st
 	if (c->self->kind == V_OBJECT)
 		return checked(ev, n, object_call(ev, c->self, name, c));
 	m = method_find(c->self, name);
+	if (m && m->flags & CALL_CHANGES && !(c->self = eval_own(ev, n->left->left)))
+		return NULL;
 	if (m)
 		return invoke(ev, n, m, c);
 	item = value_gets(c->self, name);
@@ -676,6 +758,7 @@ static const struct value *eval_list(struct eval *ev, const struct node *n)
 	const struct value *v;
 
 	out->tuple = n->kind == N_TUPLE;
+	out->own = true;
 	for (size_t i = 0; i < n->kids.n; i++) {
 		if (!(v = eval_value(ev, n->kids.v[i])))
 			return NULL;
@@ -686,21 +769,23 @@ static const struct value *eval_list(struct eval *ev, const struct node *n)
 
 static const struct value *eval_dict(struct eval *ev, const struct node *n)
 {
-	struct value *out = value_map(ev->a);
+	struct value *out = eval_own_map(ev);
 	const struct value *k, *v;
+	struct str key;
 
 	for (size_t i = 0; i + 1 < n->kids.n; i += 2) {
 		if (!(k = eval_value(ev, n->kids.v[i])) || !(v = eval_value(ev, n->kids.v[i + 1])))
 			return NULL;
-		if (k->kind == V_LIST || k->kind == V_MAP || k->secret) {
-			err_set(ev->e, ERR_SPEC,
-				k->secret ? "a secret cannot be a key"
-					  : "a key must be text or a number");
-			return fail(ev, n->kids.v[i]);
-		}
 		if (k->kind == V_UNKNOWN)
 			return value_unknown(ev->a);
-		value_sets(out, op_text(ev->a, k), v);
+		if (k->secret || !value_key(ev->a, k, &key)) {
+			err_set(ev->e, ERR_SPEC,
+				k->secret ? "a secret cannot be a key"
+					  : "a key must be text or a number, not %s",
+				op_type_name(k));
+			return fail(ev, n->kids.v[i]);
+		}
+		value_sets(out, key, v);
 	}
 	return checked(ev, n, out);
 }

@@ -37,6 +37,7 @@ struct bounds {
 	const struct template_world *world;
 	/* made by namespace(): the only values that {% set x.y %} may change */
 	VEC(const struct value *) namespaces;
+	struct map moved; /* the address of a value of the scope -> its copy that was changed */
 };
 
 struct eval {
@@ -105,6 +106,7 @@ const struct value *object_value(struct eval *ev, struct object *o, const struct
 const struct value *object_call(struct eval *ev, const struct value *v, struct str method,
 				struct call *c);
 
+struct value *eval_own_map(struct eval *ev); /* empty; the template may change it */
 void eval_add_function(const char *name, template_function *fn, void *arg);
 
 #endif

@@ -327,6 +327,7 @@ const struct value *exec_template(struct eval *ev, const struct tree *tree, bool
 
 	if (native && body->kids.n == 1 && body->kids.v[0]->kind == N_OUTPUT)
 		return eval_value(ev, body->kids.v[0]->left);
-	ev->module = module_new(ev, tree);
+	if (tree->is_module)
+		ev->module = module_new(ev, tree);
 	return text_of(&x, body, exec_whole);
 }

@@ -50,10 +50,8 @@ struct module *module_new(struct eval *ev, const struct tree *tree)
 	m->top = ev->frame;
 	map_init(&m->blocks, ev->a);
 	add_blocks(ev, m, tree);
-	if (tree->blocks.n) {
-		frame_keep(m->top);
-		frame_bind(m->top, STR("self"), str_hash(STR("self")), self_of(ev, m));
-	}
+	frame_keep(m->top);
+	frame_bind(m->top, STR("self"), str_hash(STR("self")), self_of(ev, m));
 	return m;
 }
 
@@ -62,6 +60,7 @@ struct module *module_new(struct eval *ev, const struct tree *tree)
 struct block_ref {
 	struct object o; /* first */
 	struct module *m;
+	struct frame *outer; /* the names around the block */
 	const struct chain *chain;
 	size_t at;
 };
@@ -69,34 +68,31 @@ struct block_ref {
 static const struct value *block_text(struct eval *ev, struct module *m, const struct chain *chain,
 				      size_t at, struct frame *outer);
 
-static const struct value *block_ref(struct eval *ev, struct module *m, const struct chain *chain,
-				     size_t at);
+static const struct value *block_ref(struct eval *ev, const struct block_ref *like, size_t at);
 
 static const struct value *block_call(struct eval *ev, struct object *o, struct str method,
 				      struct call *c unused_arg)
 {
 	struct block_ref *b = (struct block_ref *)o;
 
-	return method.p ? NULL : block_text(ev, b->m, b->chain, b->at, b->m->top);
+	return method.p ? NULL : block_text(ev, b->m, b->chain, b->at, b->outer);
 }
 
 static const struct value *block_get(struct eval *ev, struct object *o, struct str name)
 {
 	struct block_ref *b = (struct block_ref *)o;
 
-	return str_eqc(name, "super") ? block_ref(ev, b->m, b->chain, b->at + 1) : NULL;
+	return str_eqc(name, "super") ? block_ref(ev, b, b->at + 1) : NULL;
 }
 
 static const struct object_type block_type = { "a block", block_get, block_call };
 
-static const struct value *block_ref(struct eval *ev, struct module *m, const struct chain *chain,
-				     size_t at)
+static const struct value *block_ref(struct eval *ev, const struct block_ref *like, size_t at)
 {
-	if (at >= chain->v.n)
+	if (at >= like->chain->v.n)
 		return eval_undefined(ev, "there is no parent block");
 	struct block_ref *b = arena_obj(ev->a, struct block_ref);
-	b->m = m;
-	b->chain = chain;
+	*b = *like;
 	b->at = at;
 	return object_value(ev, &b->o, &block_type, "<block>");
 }
@@ -116,7 +112,8 @@ static const struct value *block_text(struct eval *ev, struct module *m, const s
 	inner.e = ev->e;
 	inner.frame = frame_new(ev, outer);
 	frame_bind(inner.frame, STR("super"), str_hash(STR("super")),
-		   block_ref(ev, m, chain, at + 1));
+		   block_ref(ev, &(struct block_ref){ .m = m, .chain = chain, .outer = outer },
+			     at + 1));
 	v = exec_text(&inner, b->n->right);
 	ev->bounds->depth -= 4;
 	return v;
@@ -151,7 +148,9 @@ static const struct value *self_get(struct eval *ev, struct object *o, struct st
 	struct module *m = ((struct self *)o)->m;
 	const struct chain *chain = map_get(&m->blocks, name);
 
-	return chain ? block_ref(ev, m, chain, 0) : NULL;
+	return chain ? block_ref(ev, &(struct block_ref){ .m = m, .chain = chain, .outer = m->top },
+				 0)
+		     : NULL;
 }
 
 static const struct object_type self_type = { "self", self_get, NULL };
@@ -253,6 +252,9 @@ static const struct value *run_file(struct exec *x, const struct node *n, const 
 	if (!n->context)
 		inner.scope = NULL;
 	*names = inner.frame = frame_new(x->ev, n->context ? x->ev->frame : NULL);
+	/* The loop around it is not its own. */
+	frame_bind(inner.frame, STR("loop"), str_hash(STR("loop")),
+		   eval_undefined(x->ev, "\"loop\" is undefined"));
 	v = exec_template(&inner, &tree, false);
 	if (!v)
 		files_wrap(x->ev, n, n->kind == N_INCLUDE ? "included" : "imported");

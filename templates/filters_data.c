@@ -3,6 +3,8 @@
  * byte: files made from it are compared. */
 #include "templates/filters.h"
 
+#include <openssl/evp.h>
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -97,7 +99,7 @@ static void json_map(struct json *j, const struct value *v, int depth)
 		if (i)
 			buf_adds(j->b, j->indent < 0 ? ", " : ",");
 		json_newline(j, depth + 1);
-		json_text(j, e[i]->key);
+		json_text(j, json_key(e[i]->key));
 		buf_adds(j->b, ": ");
 		json_value(j, e[i]->val, depth + 1);
 	}
@@ -200,6 +202,66 @@ static const struct value *f_from_yaml(struct call *c)
 	return rc < 0 ? NULL : v;
 }
 
+static const struct value *as_yaml(struct call *c, struct yaml_style st)
+{
+	scoped(buf_wipe) struct buf b = { 0 };
+	const struct value *flow = c->arg[2];
+	int64_t indent, width;
+
+	if (call_int(c, 0, st.indent, &indent) < 0 || call_int(c, 3, st.width, &width) < 0)
+		return NULL;
+	st.indent = (int)(indent < 1 ? 2 : indent > 9 ? 9 : indent);
+	st.width = (int)(width > 1000000 ? 1000000 : width);
+	st.sort = call_flag(c, 1, true);
+	if (flow && flow->kind == V_BOOL)
+		st.flow = flow->b ? YAML_FLOW : YAML_BLOCK;
+	st.explicit_start = call_flag(c, 4, false);
+	st.escape_unicode = !call_flag(c, 5, true);
+	buf_init(&b, OPS_MAX_TEXT);
+	return yaml_emit(&b, c->self, &st, c->e) < 0 ? NULL : value_str(c->a, buf_str(&b));
+}
+
+static const struct value *f_to_yaml(struct call *c)
+{
+	return as_yaml(c, (struct yaml_style){ .indent = 2, .width = 80, .flow = YAML_MIXED });
+}
+
+static const struct value *f_to_nice_yaml(struct call *c)
+{
+	return as_yaml(c, (struct yaml_style){ .indent = 4, .width = 80 });
+}
+
+/* Each document of the text. */
+static const struct value *f_from_yaml_all(struct call *c)
+{
+	struct value *out = value_list(c->a);
+	struct str rest = op_text(c->a, c->self), line;
+	struct call one = *c;
+	struct buf doc = { 0 };
+	const struct value *v;
+	bool more = true, any = false;
+
+	buf_init(&doc, OPS_MAX_TEXT);
+	while (more) {
+		more = str_next(&rest, '\n', &line);
+		bool mark = more && (str_eqc(line, "---") || str_starts(line, "--- "));
+		if (!more || (mark && any)) {
+			one.self = value_str(c->a, buf_str(&doc));
+			if (!(v = f_from_yaml(&one)))
+				break;
+			value_add(c->a, out, v);
+			doc.n = 0;
+		}
+		if (more) {
+			buf_addstr(&doc, line);
+			buf_addc(&doc, '\n');
+			any = any || str_trim(line).n;
+		}
+	}
+	buf_fini(&doc);
+	return more ? NULL : out;
+}
+
 static const struct value *f_b64encode(struct call *c)
 {
 	scoped(buf_wipe) struct buf b = { 0 };
@@ -223,19 +285,57 @@ static const struct value *f_b64decode(struct call *c)
 
 static const struct value *digest(struct call *c, struct str kind)
 {
-	char hex[SHA256_HEX];
+	unsigned char out[EVP_MAX_MD_SIZE];
 	struct str s = op_text(c->a, c->self);
+	const EVP_MD *md = EVP_get_digestbyname(arena_dup(c->a, kind.p, kind.n));
+	scoped(buf_fini) struct buf b = { 0 };
+	unsigned n;
 
-	if (str_eqc(kind, "sha1"))
-		sha1_hex(s, hex);
-	else if (str_eqc(kind, "sha256"))
-		sha256_hex(s, hex);
-	else
-		return call_fault(c,
-				  "the digest \"" STR_FMT
-				  "\" is not supported by this version: use sha1 or sha256",
-				  STR_ARG(kind));
-	return value_cstr(c->a, hex);
+	if (!md)
+		return call_fault(c, "there is no digest \"" STR_FMT "\"", STR_ARG(kind));
+	if (EVP_Digest(s.p, s.n, out, &n, md, NULL) != 1)
+		return call_fault(c, "the digest \"" STR_FMT "\" failed", STR_ARG(kind));
+	buf_init(&b, BUF_MAX_DEFAULT);
+	for (unsigned i = 0; i < n; i++)
+		buf_addf(&b, "%02x", out[i]);
+	return value_str(c->a, buf_str(&b));
+}
+
+static const struct value *f_md5(struct call *c)
+{
+	return digest(c, STR("md5"));
+}
+
+/* A UUID of the text (version 5) in a namespace; Ansible's own without one. */
+static const struct value *f_to_uuid(struct call *c)
+{
+	struct str space = call_text(c, 0, "361e6d51-faec-444a-9079-341386da8e2e"),
+		   s = op_text(c->a, c->self);
+	unsigned char out[EVP_MAX_MD_SIZE];
+	scoped(buf_fini) struct buf b = { 0 };
+	uint64_t byte;
+	unsigned n;
+
+	buf_init(&b, OPS_MAX_TEXT);
+	for (size_t i = 0; i < space.n; i++) {
+		if (space.p[i] == '-')
+			continue;
+		if (!str_to_uint(str_sub(space, i, i + 2), 16, &byte))
+			return call_fault(c, "\"" STR_FMT "\" is no UUID", STR_ARG(space));
+		buf_addc(&b, (char)byte);
+		i++;
+	}
+	if (b.n != 16)
+		return call_fault(c, "\"" STR_FMT "\" is no UUID", STR_ARG(space));
+	buf_addstr(&b, s);
+	if (EVP_Digest(b.p, b.n, out, &n, EVP_sha1(), NULL) != 1)
+		return call_fault(c, "the digest failed");
+	out[6] = (unsigned char)((out[6] & 0x0f) | 0x50);
+	out[8] = (unsigned char)((out[8] & 0x3f) | 0x80);
+	return value_strf(c->a,
+			  "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+			  out[0], out[1], out[2], out[3], out[4], out[5], out[6], out[7], out[8],
+			  out[9], out[10], out[11], out[12], out[13], out[14], out[15]);
 }
 
 static const struct value *f_hash(struct call *c)
@@ -259,10 +359,18 @@ const struct callable filters_data[] = {
 	{ "to_nice_json", f_to_nice_json, "indent,sort_keys,ensure_ascii", 0 },
 	{ "from_json", f_from_json, "", 0 },
 	{ "from_yaml", f_from_yaml, "", 0 },
+	{ "from_yaml_all", f_from_yaml_all, "", 0 },
+	{ "to_yaml", f_to_yaml,
+	  "indent,sort_keys,default_flow_style,width,explicit_start,allow_unicode", 0 },
+	{ "to_nice_yaml", f_to_nice_yaml,
+	  "indent,sort_keys,default_flow_style,width,explicit_start,allow_unicode", 0 },
 	{ "b64encode", f_b64encode, "", 0 },
 	{ "b64decode", f_b64decode, "", 0 },
 	{ "hash", f_hash, "hashtype", 0 },
 	{ "checksum", f_checksum, "", 0 },
+	{ "sha1", f_checksum, "", 0 },
+	{ "md5", f_md5, "", 0 },
+	{ "to_uuid", f_to_uuid, "namespace", 0 },
 	{ "type_debug", f_type_debug, "", CALL_UNDEFINED },
 	{ NULL, NULL, NULL, 0 },
 };

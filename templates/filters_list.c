@@ -176,7 +176,7 @@ static const struct value *f_dictsort(struct call *c)
 	for (size_t i = 0; i < c->self->map.n; i++) {
 		struct value *pair = value_list(c->a);
 		pair->tuple = true;
-		value_add(c->a, pair, value_str(c->a, c->self->map.e[i].key));
+		value_add(c->a, pair, value_of_key(c->a, c->self->map.e[i].key));
 		value_add(c->a, pair, c->self->map.e[i].val);
 		value_add(c->a, pairs, pair);
 	}
@@ -219,6 +219,8 @@ static const struct value *f_sum(struct call *c)
 	const struct value *l = call_list(c, c->self),
 			   *total = c->arg[1] ? c->arg[1] : value_int(c->a, 0);
 
+	if (total->kind == V_STR)
+		return call_fault(c, "sum is for numbers and lists: join texts with join");
 	for (size_t i = 0; l && total && i < l->list.n; i++) {
 		const struct value *item = l->list.v[i];
 		if (c->arg[0] && c->arg[0]->kind != V_NULL)
@@ -518,6 +520,16 @@ static const struct value *f_batch(struct call *c)
 	return out;
 }
 
+/* x|attr('name'): of a map only its methods are attributes, and they are no values here. */
+static const struct value *f_attr(struct call *c)
+{
+	struct value *v = value_strf(c->a, "there is no attribute \"" STR_FMT "\"",
+				     STR_ARG(call_text(c, 0, "")));
+
+	v->kind = V_UNDEFINED;
+	return v;
+}
+
 static const struct value *f_slice(struct call *c)
 {
 	const struct value *l = call_list(c, c->self);
@@ -574,7 +586,7 @@ static const struct value *f_dict2items(struct call *c)
 		return call_fault(c, "dict2items needs a map, not %s", op_type_name(c->self));
 	for (size_t i = 0; i < c->self->map.n; i++) {
 		struct value *item = value_map(c->a);
-		value_sets(item, key_name, value_str(c->a, c->self->map.e[i].key));
+		value_sets(item, key_name, value_of_key(c->a, c->self->map.e[i].key));
 		value_sets(item, value_name, c->self->map.e[i].val);
 		value_add(c->a, out, item);
 	}
@@ -679,7 +691,7 @@ static const struct value *f_items(struct call *c)
 	for (size_t i = 0; i < c->self->map.n; i++) {
 		struct value *pair = value_list(c->a);
 		pair->tuple = true;
-		value_add(c->a, pair, value_str(c->a, c->self->map.e[i].key));
+		value_add(c->a, pair, value_of_key(c->a, c->self->map.e[i].key));
 		value_add(c->a, pair, c->self->map.e[i].val);
 		value_add(c->a, pairs, pair);
 	}
@@ -712,6 +724,7 @@ const struct callable filters_list[] = {
 	{ "rejectattr", f_rejectattr, "", CALL_VARARGS | CALL_ITEMS },
 	{ "groupby", f_groupby, "attribute!", CALL_ITEMS },
 	{ "batch", f_batch, "linecount!,fill_with", CALL_ITEMS },
+	{ "attr", f_attr, "name!", CALL_ITEMS },
 	{ "slice", f_slice, "slices!,fill_with", CALL_ITEMS },
 	{ "zip", f_zip, "", CALL_VARARGS | CALL_ITEMS },
 	{ "items", f_items, "", CALL_ITEMS | CALL_UNDEFINED },

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "templates/ops.h"
+#include "templates/unicode.h"
 
 struct directive {
 	bool minus, zero, plus, space, alt;
@@ -142,11 +143,30 @@ static int add_float(struct buf *b, const struct directive *d, const struct valu
 	return 0;
 }
 
+static int add_letter(struct buf *b, const struct directive *d, const struct value *v,
+		      struct err *e)
+{
+	scoped(buf_fini) struct buf letter = { 0 };
+	struct str s;
+
+	buf_init(&letter, 8);
+	if (v->kind == V_INT && v->i >= 0 && v->i <= 0x10ffff)
+		unicode_add(&letter, (uint32_t)v->i);
+	s = v->kind == V_STR ? v->s : buf_str(&letter);
+	if (!s.n || op_char_len(s) != s.n)
+		return err_set(e, ERR_SPEC, "%%c needs one letter or its number");
+	add_text(b, d, s);
+	return 0;
+}
+
 static int add_one(struct buf *b, struct arena *a, const struct directive *d, const struct value *v,
 		   struct err *e)
 {
 	switch (d->conversion) {
 	case 's': add_text(b, d, op_text(a, v)); return 0;
+	case 'r': add_text(b, d, op_repr(a, v)); return 0;
+	case 'a': add_text(b, d, op_ascii(a, op_repr(a, v))); return 0;
+	case 'c': return add_letter(b, d, v, e);
 	case 'd':
 	case 'i':
 	case 'u':

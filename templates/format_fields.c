@@ -331,7 +331,7 @@ static const struct value *field_value(struct fields *f, struct str path)
 	return v;
 }
 
-static struct str ascii_repr(struct arena *a, struct str s)
+struct str op_ascii(struct arena *a, struct str s)
 {
 	scoped(buf_fini) struct buf b = { 0 };
 
@@ -357,7 +357,7 @@ static const struct value *converted(struct fields *f, const struct value *v, st
 	if (str_eqc(how, "r"))
 		return value_str(f->a, op_repr(f->a, v));
 	if (str_eqc(how, "a"))
-		return value_str(f->a, ascii_repr(f->a, op_repr(f->a, v)));
+		return value_str(f->a, op_ascii(f->a, op_repr(f->a, v)));
 	err_set(f->e, ERR_SPEC, "format: \"!" STR_FMT "\" is not s, r or a", STR_ARG(how));
 	return NULL;
 }

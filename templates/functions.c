@@ -66,7 +66,7 @@ static const struct value *fn_range(struct eval *ev, const struct value *args)
 static const struct value *fn_dict(struct eval *ev, const struct value *args,
 				   const struct value *kwargs)
 {
-	struct value *out = value_map(ev->a);
+	struct value *out = eval_own_map(ev);
 	const struct value *first = args->list.n ? args->list.v[0] : NULL;
 
 	for (size_t i = 0; first && first->kind == V_MAP && i < first->map.n; i++)
@@ -77,7 +77,13 @@ static const struct value *fn_dict(struct eval *ev, const struct value *args,
 			err_set(ev->e, ERR_SPEC, "dict takes pairs");
 			return NULL;
 		}
-		value_sets(out, op_text(ev->a, pair->list.v[0]), pair->list.v[1]);
+		struct str key;
+		if (!value_key(ev->a, pair->list.v[0], &key)) {
+			err_set(ev->e, ERR_SPEC, "%s cannot be a key",
+				op_type_name(pair->list.v[0]));
+			return NULL;
+		}
+		value_sets(out, key, pair->list.v[1]);
 	}
 	if (args->list.n > 1 || (first && first->kind != V_MAP && first->kind != V_LIST)) {
 		err_set(ev->e, ERR_SPEC, "dict takes a map, a list of pairs, or names with values");

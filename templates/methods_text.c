@@ -198,6 +198,41 @@ static const struct value *m_replace(struct call *c)
 	return new_text(c, &b);
 }
 
+static int64_t chars_before(struct str s, size_t bytes)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < bytes; i += op_char_len(str_sub(s, i, SIZE_MAX)))
+		n++;
+	return n;
+}
+
+static size_t byte_of(struct str s, int64_t chars)
+{
+	size_t at = 0;
+
+	while (chars-- > 0 && at < s.n)
+		at += op_char_len(str_sub(s, at, SIZE_MAX));
+	return at;
+}
+
+/* The part that the arguments start and end leave, and the letters before it. false: none. */
+static int part_of(struct call *c, struct str *part, int64_t *before)
+{
+	struct str s = c->self->s;
+	int64_t n = chars_before(s, s.n), start, end;
+
+	if (call_int(c, 1, 0, &start) < 0 || call_int(c, 2, n, &end) < 0)
+		return -1;
+	start = start < 0 ? (start + n < 0 ? 0 : start + n) : start;
+	end = end < 0 ? (end + n < 0 ? 0 : end + n) : end > n ? n : end;
+	*before = start;
+	*part = start > end ? STR_NONE : str_sub(s, byte_of(s, start), byte_of(s, end));
+	if (part->p == NULL && start <= end)
+		*part = STR("");
+	return 0;
+}
+
 static bool starts(struct str s, struct str with)
 {
 	return s.n >= with.n && !memcmp(s.p, with.p, with.n);
@@ -212,14 +247,18 @@ static bool ends(struct str s, struct str with)
 static const struct value *any_of(struct call *c, bool (*fits)(struct str, struct str))
 {
 	const struct value *what = c->arg[0];
+	struct str s;
+	int64_t before;
 	bool r = false;
 
+	if (part_of(c, &s, &before) < 0)
+		return NULL;
 	if (what->kind == V_STR)
-		return value_bool(c->a, fits(c->self->s, what->s));
+		return value_bool(c->a, s.p && fits(s, what->s));
 	if (what->kind != V_LIST)
 		return call_fault(c, "%s needs text, not %s", c->name, op_type_name(what));
 	for (size_t i = 0; i < what->list.n; i++)
-		r = r || (what->list.v[i]->kind == V_STR && fits(c->self->s, what->list.v[i]->s));
+		r = r || (what->list.v[i]->kind == V_STR && s.p && fits(s, what->list.v[i]->s));
 	return value_bool(c->a, r);
 }
 
@@ -407,41 +446,6 @@ static const struct value *m_join(struct call *c)
 		buf_addstr(&b, l->list.v[i]->s);
 	}
 	return op_marked(c->a, new_text(c, &b), secret);
-}
-
-static int64_t chars_before(struct str s, size_t bytes)
-{
-	int64_t n = 0;
-
-	for (size_t i = 0; i < bytes; i += op_char_len(str_sub(s, i, SIZE_MAX)))
-		n++;
-	return n;
-}
-
-static size_t byte_of(struct str s, int64_t chars)
-{
-	size_t at = 0;
-
-	while (chars-- > 0 && at < s.n)
-		at += op_char_len(str_sub(s, at, SIZE_MAX));
-	return at;
-}
-
-/* The part that the arguments start and end leave, and the letters before it. false: none. */
-static int part_of(struct call *c, struct str *part, int64_t *before)
-{
-	struct str s = c->self->s;
-	int64_t n = chars_before(s, s.n), start, end;
-
-	if (call_int(c, 1, 0, &start) < 0 || call_int(c, 2, n, &end) < 0)
-		return -1;
-	start = start < 0 ? (start + n < 0 ? 0 : start + n) : start;
-	end = end < 0 ? (end + n < 0 ? 0 : end + n) : end > n ? n : end;
-	*before = start;
-	*part = start > end ? STR_NONE : str_sub(s, byte_of(s, start), byte_of(s, end));
-	if (part->p == NULL && start <= end)
-		*part = STR("");
-	return 0;
 }
 
 static int need_text(struct call *c)
@@ -781,8 +785,8 @@ const struct callable methods_text[] = {
 	{ "lstrip", m_lstrip, "chars", 0 },
 	{ "rstrip", m_rstrip, "chars", 0 },
 	{ "replace", m_replace, "old!,new!,count", 0 },
-	{ "startswith", m_startswith, "prefix!", 0 },
-	{ "endswith", m_endswith, "suffix!", 0 },
+	{ "startswith", m_startswith, "prefix!,start,end", 0 },
+	{ "endswith", m_endswith, "suffix!,start,end", 0 },
 	{ "upper", m_upper, "", 0 },
 	{ "lower", m_lower, "", 0 },
 	{ "capitalize", m_capitalize, "", 0 },

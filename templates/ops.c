@@ -330,6 +330,17 @@ int op_order(const struct value *x, const struct value *y, int *order, struct er
 	return 0;
 }
 
+static bool has_key(const struct value *map, const struct value *x)
+{
+	scoped(arena_freep) struct arena *a = NULL;
+	struct str key;
+
+	if (x->kind == V_STR)
+		return map_has(&map->map, x->s);
+	a = arena_new("key");
+	return value_key(a, x, &key) && map_has(&map->map, key);
+}
+
 int op_contains(const struct value *in, const struct value *x, bool *out, struct err *e)
 {
 	*out = false;
@@ -348,7 +359,7 @@ int op_contains(const struct value *in, const struct value *x, bool *out, struct
 	case V_MAP:
 		if (x->kind == V_MAP || (x->kind == V_LIST && !x->tuple))
 			return err_set(e, ERR_SPEC, "%s cannot be a key", op_type_name(x));
-		*out = x->kind == V_STR && value_gets(in, x->s);
+		*out = has_key(in, x);
 		return 0;
 	default: bad_operands(e, "in", x, in); return -1;
 	}
@@ -422,7 +433,7 @@ const struct value *op_iterate(struct arena *a, const struct value *v, struct er
 	case V_MAP:
 		out = value_list(a);
 		for (size_t i = 0; i < v->map.n; i++)
-			VEC_ADD(a, &out->list) = value_str(a, v->map.e[i].key);
+			VEC_ADD(a, &out->list) = value_of_key(a, v->map.e[i].key);
 		return out;
 	default:
 		err_set(e, ERR_SPEC, "%s has no items to go through", op_type_name(v));
@@ -468,10 +479,10 @@ const struct value *op_item(struct arena *a, const struct value *x, const struct
 	int64_t at;
 
 	if (x->kind == V_MAP) {
-		struct str key = i->kind == V_STR   ? i->s
-				 : i->kind == V_INT ? op_text(a, i)
-						    : STR_NONE;
-		return key.p ? value_gets(x, key) : NULL;
+		struct str key;
+		const struct value *v = value_key(a, i, &key) ? value_gets(x, key) : NULL;
+		/* Maps of YAML have texts for keys. */
+		return v || i->kind == V_STR ? v : value_gets(x, value_key_text(key));
 	}
 	if (i->kind != V_INT && i->kind != V_BOOL)
 		return NULL;

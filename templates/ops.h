@@ -59,6 +59,7 @@ const struct value *op_format(struct arena *a, struct str fmt, const struct valu
 const struct value *op_format_fields(struct arena *a, struct str fmt, const struct value *args,
 				     const struct value *kwargs, struct err *e);
 struct str op_repr(struct arena *a, const struct value *v); /* as Python's repr() */
+struct str op_ascii(struct arena *a, struct str s);	    /* other letters as \xe9, \u20ac */
 /* Refuses values too deep or too large to be printed; *nodes: how many it has. */
 must_check int op_check_nesting(const struct value *v, uint64_t *nodes, struct err *e);
 /* A path of attributes: "a.b.0"; V_UNDEFINED when something is not there. */

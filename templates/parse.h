@@ -11,6 +11,7 @@ struct tree {
 	struct str text;
 	struct node *body;
 	VEC(struct node *) blocks; /* {% block %}, wherever they stand */
+	bool is_module;		   /* has blocks or {% extends %} */
 };
 
 /* Flags: enum template_flags. */

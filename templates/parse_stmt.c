@@ -361,6 +361,7 @@ static int parse_from(struct builder *b, struct node *n)
 
 static int parse_extends(struct builder *b, struct node *n)
 {
+	b->tree->is_module = true;
 	return (n->left = parser_expr(&b->p)) ? 0 : -1;
 }
 
@@ -376,6 +377,7 @@ static int parse_block(struct builder *b, struct node *n)
 			return parser_fault(&b->p, n->at, "a second block \"" STR_FMT "\"",
 					    STR_ARG(n->name));
 	VEC_ADD(b->p.a, &b->tree->blocks) = n;
+	b->tree->is_module = true;
 	b->loops = 0;
 	rc = parse_block_of(b, n, "endblock", "block");
 	b->loops = loops;

@@ -49,13 +49,47 @@ static bool needs_rendering(const struct value *v)
 
 /* ---- results -------------------------------------------------------------------------------- */
 
+static bool has_typed_keys(const struct value *v)
+{
+	for (size_t i = 0; v->kind == V_LIST && i < v->list.n; i++)
+		if (has_typed_keys(v->list.v[i]))
+			return true;
+	for (size_t i = 0; v->kind == V_MAP && i < v->map.n; i++)
+		if (!value_key_is_text(v->map.e[i].key) || has_typed_keys(v->map.e[i].val))
+			return true;
+	return false;
+}
+
+/* Outside of templates the keys of maps are texts. */
+static const struct value *plain_keys(struct arena *a, const struct value *v)
+{
+	struct value *out = arena_obj(a, struct value);
+
+	*out = *v;
+	if (v->kind == V_LIST) {
+		out->list.v = arena_array(a, struct value *, v->list.n + 1);
+		for (size_t i = 0; i < v->list.n; i++)
+			out->list.v[i] = (struct value *)(uintptr_t)plain_keys(a, v->list.v[i]);
+	} else if (v->kind == V_MAP) {
+		map_init(&out->map, a);
+		for (size_t i = 0; i < v->map.n; i++)
+			value_sets(out, value_key_text(v->map.e[i].key),
+				   plain_keys(a, v->map.e[i].val));
+	}
+	return out;
+}
+
 /* What an expression gave may hold what a node said, cut up and put together in any way. So it is
  * never a template again: else a node could have the controller run {{ secret('cmd:...') }}. */
 static const struct value * final(struct arena *a, const struct value *v)
 {
+	struct value *copy;
+
+	if (has_typed_keys(v))
+		v = plain_keys(a, v);
 	if (!needs_rendering(v))
 		return v;
-	struct value *copy = value_copy(a, v);
+	copy = value_copy(a, v);
 	value_mark_unsafe(copy);
 	return copy;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "templates/tests.h"
 
+#include "templates/filters.h"
+#include "templates/methods.h"
+
 #include <ctype.h>
 #include <math.h>
 
@@ -150,26 +153,105 @@ static const struct value *t_divisibleby(struct call *c)
 	return modulo(c, c->arg[0], 0);
 }
 
-static const struct value *same_case(struct call *c, int (*other)(int))
+static const struct value *by_method(struct call *c, const char *method)
 {
-	struct str s = op_text(c->a, c->self);
-	bool any = false, all = true;
+	struct call m = *c;
 
-	for (size_t i = 0; i < s.n; i++) {
-		any = any || isalpha((unsigned char)s.p[i]);
-		all = all && !other((unsigned char)s.p[i]);
-	}
-	return answer(c, any && all);
+	m.self = value_str(c->a, op_text(c->a, c->self));
+	return method_find(m.self, str_of(method))->fn(&m);
 }
 
 static const struct value *t_lower(struct call *c)
 {
-	return same_case(c, isupper);
+	return by_method(c, "islower");
 }
 
 static const struct value *t_upper(struct call *c)
 {
-	return same_case(c, islower);
+	return by_method(c, "isupper");
+}
+
+/* The same object in Python: small values are, and nothing else can be told apart here. */
+static const struct value *t_sameas(struct call *c)
+{
+	const struct value *x = c->self, *y = c->arg[0];
+
+	if (x->kind == V_LIST || x->kind == V_MAP || x->kind == V_OBJECT)
+		return answer(c, x == y || (x->kind == V_OBJECT && y->kind == V_OBJECT &&
+					    x->object == y->object));
+	return answer(c, x->kind == y->kind && value_equal(x, y));
+}
+
+static const struct value *t_filter(struct call *c)
+{
+	return answer(c, c->self->kind == V_STR && filter_find(c->self->s));
+}
+
+static const struct value *t_test(struct call *c)
+{
+	return answer(c, c->self->kind == V_STR && test_find(c->self->s));
+}
+
+static const struct value *t_callable(struct call *c)
+{
+	return answer(c, c->self->kind == V_OBJECT);
+}
+
+static const struct value *t_escaped(struct call *c)
+{
+	return answer(c, false);
+}
+
+/* Ansible's: a job that runs on. */
+static bool is_set(struct call *c, const char *key)
+{
+	const struct value *v = value_get(c->self, key);
+
+	return v && value_is_truthy(v);
+}
+
+static const struct value *t_finished(struct call *c)
+{
+	return answer(c, is_set(c, "finished"));
+}
+
+static const struct value *t_started(struct call *c)
+{
+	return answer(c, is_set(c, "started"));
+}
+
+static const struct value *t_timedout(struct call *c)
+{
+	return answer(c, is_set(c, "timedout"));
+}
+
+static bool has_form(struct call *c, const char *pattern)
+{
+	struct regex *r = regex_new(c->a, str_of(pattern), REGEX_ANCHORED, c->e);
+	struct regex_match m;
+	bool found = false;
+
+	return r && regex_find(r, op_text(c->a, c->self), 0, &m, &found, c->e) == 0 && found;
+}
+
+static const struct value *t_urn(struct call *c)
+{
+	return answer(c, has_form(c, "(?i)urn:[^\\s]+$"));
+}
+
+static const struct value *t_url(struct call *c)
+{
+	return answer(c, has_form(c, "[A-Za-z][A-Za-z0-9+.-]*://[^/?#\\s]+"));
+}
+
+static const struct value *t_uri(struct call *c)
+{
+	return answer(c, has_form(c, "[A-Za-z][A-Za-z0-9+.-]*:[^\\s]+"));
+}
+
+static const struct value *t_abs(struct call *c)
+{
+	return answer(c, c->self->kind == V_STR && str_starts(c->self->s, "/"));
 }
 
 /* ---- results of tasks ----------------------------------------------------------------------- */
@@ -464,6 +546,22 @@ static const struct callable tests[] = {
 	{ "all", t_all, "", 0 },
 	{ "any", t_any, "", 0 },
 	{ "nan", t_nan, "", 0 },
+	{ "isnan", t_nan, "", 0 },
+	{ "issubset", t_subset, "other!", 0 },
+	{ "issuperset", t_superset, "other!", 0 },
+	{ "sameas", t_sameas, "other!", CALL_ITEMS },
+	{ "filter", t_filter, "", 0 },
+	{ "test", t_test, "", 0 },
+	{ "callable", t_callable, "", 0 },
+	{ "escaped", t_escaped, "", 0 },
+	{ "finished", t_finished, "", 0 },
+	{ "started", t_started, "", 0 },
+	{ "timedout", t_timedout, "", 0 },
+	{ "uri", t_uri, "", 0 },
+	{ "url", t_url, "", 0 },
+	{ "urn", t_urn, "", 0 },
+	{ "abs", t_abs, "", 0 },
+	{ "is_abs", t_abs, "", 0 },
 	{ "file", t_file, "", 0 },
 	{ "exists", t_file, "", 0 },
 	{ "directory", t_file, "", 0 },
