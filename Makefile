@@ -77,7 +77,7 @@ CPPFLAGS_ALL = -I. -I$(BUILD) -D_GNU_SOURCE -DMUSTER_VERSION='"$(VERSION)"' \
 	-DMUSTER_DATADIR='"$(DATADIR)"' -include base/banned.h $(PKG_CFLAGS) $(CPPFLAGS)
 CFLAGS_ALL = -std=gnu11 $(WARN) $(OPT) -ffile-prefix-map=$(CURDIR)=. $(CFLAGS)
 LDFLAGS_ALL = $(LDOPT) -Wl,--as-needed $(LDFLAGS)
-LIBS = $(PKG_LIBS) -lpthread -lm -ldl
+LIBS = $(PKG_LIBS) -lcrypt -lpthread -lm -ldl
 
 compile = $(CC) $(CPPFLAGS_ALL) $(MAY_PRINT) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 

@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "templates/filters.h"
 
-static const struct callable *const tables[] = { filters_text, filters_list, filters_data,
-						 filters_html, filters_layout };
+static const struct callable *const tables[] = { filters_text,	 filters_layout, filters_html,
+						 filters_number, filters_path,	 filters_list,
+						 filters_sets,	 filters_random, filters_data };
+
+/* name -> row; made at the first use, kept for the life of the program */
+static const struct map *rows(void)
+{
+	static struct map all;
+
+	if (all.n)
+		return &all;
+	map_init(&all, arena_new("filters"));
+	for (size_t t = 0; t < ARRAY_LEN(tables); t++)
+		for (const struct callable *f = tables[t]; f->name; f++)
+			map_put(&all, str_of(f->name), (void *)(uintptr_t)f);
+	return &all;
+}
 
 const struct callable *filter_find(struct str name)
 {
-	for (size_t t = 0; t < ARRAY_LEN(tables); t++)
-		for (const struct callable *f = tables[t]; f->name; f++)
-			if (str_eqc(name, f->name))
-				return f;
-	return NULL;
+	return map_get(rows(), name);
 }
 
 const char *filter_name(size_t i)
@@ -24,7 +35,7 @@ const char *filter_name(size_t i)
 
 const char *filter_suggest(struct str name)
 {
-	const char *names[200];
+	const char *names[400];
 	size_t n = 0;
 
 	while (n < ARRAY_LEN(names) && filter_name(n)) {

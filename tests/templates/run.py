@@ -48,7 +48,7 @@ def answers(command, cases, folder, name):
         for c in cases:
             f.write(json.dumps(c) + "\n")
     out = subprocess.run(command + [path], stdout=subprocess.PIPE, check=False)
-    lines = [json.loads(line) for line in out.stdout.decode("utf-8", "replace").splitlines()]
+    lines = [json.loads(line) for line in out.stdout.decode("utf-8", "replace").split("\n") if line]
     if out.returncode or len(lines) != len(cases):
         at = cases[len(lines)] if len(lines) < len(cases) else None
         print(f"{command[0]} ended with {out.returncode} at {json.dumps(at)}")
