@@ -138,6 +138,22 @@ static int merge_sort(struct keyed *v, struct keyed *tmp, size_t n, bool reverse
 	return 0;
 }
 
+/* The values of several attributes, "a,b.c", as one to sort by. */
+static const struct value *sort_keys(struct call *c, const struct value *item, struct str names,
+				     bool case_counts)
+{
+	struct value *keys = value_list(c->a);
+	struct str name;
+
+	while (str_next(&names, ',', &name)) {
+		const struct value *k = sort_key(c, item, value_str(c->a, name), case_counts);
+		if (!k)
+			return NULL;
+		value_add(c->a, keys, k);
+	}
+	return keys;
+}
+
 static const struct value *sorted(struct call *c, const struct value *l, bool reverse,
 				  const struct value *attribute, bool case_counts)
 {
@@ -147,7 +163,11 @@ static const struct value *sorted(struct call *c, const struct value *l, bool re
 	struct value *out = value_list(c->a);
 
 	for (size_t i = 0; i < n; i++) {
-		v[i] = (struct keyed){ sort_key(c, l->list.v[i], attribute, case_counts),
+		bool several = attribute && attribute->kind == V_STR &&
+			       str_find_char(attribute->s, ',') != SIZE_MAX;
+		v[i] = (struct keyed){ several ? sort_keys(c, l->list.v[i], attribute->s,
+							   case_counts)
+					       : sort_key(c, l->list.v[i], attribute, case_counts),
 				       l->list.v[i] };
 		if (!v[i].key)
 			return NULL;
@@ -621,7 +641,18 @@ static const struct value *merged_list(struct call *c, struct str how, const str
 		return op_binary(c->a, '+', choose(c, x, y, false), y, c->e);
 	if (str_eqc(how, "prepend_rp"))
 		return op_binary(c->a, '+', y, choose(c, x, y, false), c->e);
-	return y;
+	return str_eqc(how, "keep") ? x : y;
+}
+
+static bool is_list_merge(struct str how)
+{
+	static const char *const known[] = { "replace", "keep",	     "append",
+					     "prepend", "append_rp", "prepend_rp" };
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (str_eqc(how, known[i]))
+			return true;
+	return false;
 }
 
 static const struct value *combine_two(struct call *c, const struct value *x, const struct value *y,
@@ -650,6 +681,9 @@ static const struct value *f_combine(struct call *c)
 	bool deep = value_get_bool(c->kwargs, "recursive", false);
 	struct str lists = value_get_str(c->kwargs, "list_merge", "replace");
 
+	if (!is_list_merge(lists))
+		return call_fault(
+			c, "list_merge is replace, keep, append, prepend, append_rp or prepend_rp");
 	for (size_t i = 0; i < c->args->list.n; i++) {
 		const struct value *v = c->args->list.v[i];
 		if (v->kind == V_LIST)

@@ -193,6 +193,8 @@ static const struct value *f_indent(struct call *c)
 	bool first = call_flag(c, 1, false), blank = call_flag(c, 2, false), any = false;
 	int64_t width = 4;
 
+	if (c->self->kind != V_STR)
+		return call_fault(c, "indent needs text, not %s", op_type_name(c->self));
 	if (c->arg[0] && c->arg[0]->kind == V_STR) {
 		prefix = c->arg[0]->s;
 	} else {
@@ -315,10 +317,16 @@ static const struct value *f_regex_replace(struct call *c)
 {
 	scoped(buf_wipe) struct buf b = { 0 };
 	struct regex *r = compile(c, 0, 2, 3);
+	struct regex_change change = { .with = call_text(c, 1, "") };
+	int64_t mandatory;
 
 	buf_init(&b, OPS_MAX_TEXT);
-	if (!r || regex_replace(r, op_text(c->a, c->self), call_text(c, 1, ""), 0, &b, c->e) < 0)
+	if (!r || call_int(c, 4, 0, &change.count) < 0 || call_int(c, 5, 0, &mandatory) < 0 ||
+	    regex_replace(r, op_text(c->a, c->self), &change, &b, c->e) < 0)
 		return NULL;
+	if (mandatory && change.done != mandatory)
+		return call_fault(c, "regex_replace: %lld replacements, not %lld",
+				  (long long)change.done, (long long)mandatory);
 	return value_str(c->a, buf_str(&b));
 }
 
@@ -391,11 +399,17 @@ static const struct value *f_regex_findall(struct call *c)
 static const struct value *f_regex_escape(struct call *c)
 {
 	scoped(buf_wipe) struct buf b = { 0 };
-	struct str s = op_text(c->a, c->self);
+	struct str s = op_text(c->a, c->self), kind = call_text(c, 0, "python");
+	bool basic = str_eqc(kind, "posix_basic");
+	const char *special = basic ? "[]\\.^$*" : "()[]{}?*+-|^$\\.&~# \t\n\r\v\f";
 
+	if (!basic && !str_eqc(kind, "python"))
+		return call_fault(c,
+				  "regex_escape: \"" STR_FMT "\" is neither python nor posix_basic",
+				  STR_ARG(kind));
 	buf_init(&b, OPS_MAX_TEXT);
 	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] && strchr("()[]{}?*+-|^$\\.&~# \t\n\r\v\f", s.p[i]))
+		if (s.p[i] && strchr(special, s.p[i]))
 			buf_addc(&b, '\\');
 		buf_addc(&b, s.p[i]);
 	}
@@ -478,10 +492,11 @@ const struct callable filters_text[] = {
 	{ "basename", f_basename, "", 0 },
 	{ "dirname", f_dirname, "", 0 },
 	{ "splitext", f_splitext, "", 0 },
-	{ "regex_replace", f_regex_replace, "pattern,replacement,ignorecase,multiline", 0 },
+	{ "regex_replace", f_regex_replace,
+	  "pattern,replacement,ignorecase,multiline,count,mandatory_count", 0 },
 	{ "regex_search", f_regex_search, "regex!", CALL_VARARGS },
 	{ "regex_findall", f_regex_findall, "regex!,multiline,ignorecase", 0 },
-	{ "regex_escape", f_regex_escape, "", 0 },
+	{ "regex_escape", f_regex_escape, "re_type", 0 },
 	{ "abs", f_abs, "", 0 },
 	{ "round", f_round, "precision,method", 0 },
 	{ NULL, NULL, NULL, 0 },

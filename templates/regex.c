@@ -136,20 +136,22 @@ static void add_replacement(struct regex *r, struct str with, const struct regex
 	}
 }
 
-int regex_replace(struct regex *r, struct str text, struct str with, int64_t count, struct buf *out,
+int regex_replace(struct regex *r, struct str text, struct regex_change *change, struct buf *out,
 		  struct err *e)
 {
+	int64_t count = change->count;
 	size_t done = 0, from = 0;
 	bool found;
 
-	for (int64_t n = 0; (count <= 0 || n < count) && from <= text.n; n++) {
+	for (change->done = 0; (count <= 0 || change->done < count) && from <= text.n;
+	     change->done++) {
 		struct regex_match m;
 		if (regex_find(r, text, from, &m, &found, e) < 0)
 			return -1;
 		if (!found)
 			break;
 		buf_addstr(out, str_sub(text, done, m.begin));
-		add_replacement(r, with, &m, out);
+		add_replacement(r, change->with, &m, out);
 		done = m.end;
 		from = m.end;
 		if (m.end == m.begin) { /* an empty match: step over one character */

@@ -28,8 +28,13 @@ must_check int regex_find(struct regex *r, struct str text, size_t from, struct 
 			  bool *found, struct err *e);
 /* The number of a named group, or -1. */
 int regex_group(const struct regex *r, struct str name);
-/* Every match replaced; `with` knows \1, \g<1>, \g<name>. count 0: all. */
-must_check int regex_replace(struct regex *r, struct str text, struct str with, int64_t count,
+/* Every match replaced; `with` knows \1, \g<1>, \g<name>. */
+struct regex_change {
+	struct str with;
+	int64_t count; /* 0: all */
+	int64_t done;  /* how many were replaced */
+};
+must_check int regex_replace(struct regex *r, struct str text, struct regex_change *change,
 			     struct buf *out, struct err *e);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "templates/filters.h"
 #include "templates/methods.h"
+#include "templates/version.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -75,14 +76,26 @@ static const struct value *t_false(struct call *c)
 	return answer(c, c->self->kind == V_BOOL && !c->self->b);
 }
 
+/* With convert_bool texts such as "no" count as what they say. */
+static bool truth(struct call *c)
+{
+	static const char *const no[] = { "no", "off", "0", "false", "n", "f" };
+
+	for (size_t i = 0; c->self->kind == V_STR && call_flag(c, 0, false) && i < ARRAY_LEN(no);
+	     i++)
+		if (str_eq_nocase(c->self->s, str_of(no[i])))
+			return false;
+	return value_is_truthy(c->self);
+}
+
 static const struct value *t_truthy(struct call *c)
 {
-	return answer(c, value_is_truthy(c->self));
+	return answer(c, truth(c));
 }
 
 static const struct value *t_falsy(struct call *c)
 {
-	return answer(c, !value_is_truthy(c->self));
+	return answer(c, !truth(c));
 }
 
 static const struct value *compare(struct call *c, enum compare_op op)
@@ -246,7 +259,7 @@ static const struct value *t_url(struct call *c)
 
 static const struct value *t_uri(struct call *c)
 {
-	return answer(c, has_form(c, "[A-Za-z][A-Za-z0-9+.-]*:[^\\s]+"));
+	return answer(c, c->self->kind == V_STR && c->self->s.n > 0 && !has_form(c, "\\s*$"));
 }
 
 static const struct value *t_abs(struct call *c)
@@ -358,48 +371,6 @@ static const struct value *t_regex(struct call *c)
 
 /* ---- versions ------------------------------------------------------------------------------- */
 
-/* The next run of digits or of letters; separators are skipped. */
-static struct str version_part(struct str *s)
-{
-	size_t n = 0;
-
-	while (s->n && !isalnum((unsigned char)s->p[0]))
-		*s = str_sub(*s, 1, SIZE_MAX);
-	bool digit = s->n && isdigit((unsigned char)s->p[0]);
-	while (n < s->n && isalnum((unsigned char)s->p[n]) &&
-	       (isdigit((unsigned char)s->p[n]) != 0) == digit)
-		n++;
-	struct str part = str_sub(*s, 0, n);
-	*s = str_sub(*s, n, SIZE_MAX);
-	return part;
-}
-
-/* Python's LooseVersion: parts in order, numbers as numbers; a longer version is later. */
-static int compare_versions(struct call *c, struct str x, struct str y, int *order)
-{
-	uint64_t nx, ny;
-
-	for (;;) {
-		struct str px = version_part(&x), py = version_part(&y);
-		if (!px.n || !py.n) {
-			*order = px.n ? 1 : py.n ? -1 : 0;
-			return 0;
-		}
-		bool dx = isdigit((unsigned char)px.p[0]), dy = isdigit((unsigned char)py.p[0]);
-		if (dx != dy)
-			return err_set(c->e, ERR_SPEC,
-				       "the versions cannot be compared: \"" STR_FMT
-				       "\" and \"" STR_FMT "\"",
-				       STR_ARG(px), STR_ARG(py));
-		if (dx && str_to_uint(px, 10, &nx) && str_to_uint(py, 10, &ny))
-			*order = nx < ny ? -1 : nx > ny;
-		else
-			*order = str_cmp(px, py);
-		if (*order)
-			return 0;
-	}
-}
-
 static const struct value *t_version(struct call *c)
 {
 	static const struct {
@@ -408,7 +379,8 @@ static const struct value *t_version(struct call *c)
 	} ops[] = { { "==,=,eq", CMP_EQ }, { "!=,<>,ne", CMP_NE }, { "<,lt", CMP_LT },
 		    { "<=,le", CMP_LE },   { ">,gt", CMP_GT },	   { ">=,ge", CMP_GE } };
 	struct str want = call_text(c, 1, "eq"), x = op_text(c->a, c->self),
-		   y = call_text(c, 0, "");
+		   y = call_text(c, 0, ""),
+		   kind = call_text(c, 3, call_flag(c, 2, false) ? "strict" : "loose");
 	int order;
 
 	if (!x.n || !y.n)
@@ -418,7 +390,7 @@ static const struct value *t_version(struct call *c)
 		while (str_next(&rest, ',', &name)) {
 			if (!str_eq(name, want))
 				continue;
-			if (compare_versions(c, x, y, &order) < 0)
+			if (version_order(kind, x, y, &order, c->e) < 0)
 				return NULL;
 			return op_compare(c->a, ops[i].op, value_int(c->a, order),
 					  value_int(c->a, 0), c->e);
@@ -501,8 +473,8 @@ static const struct callable tests[] = {
 	{ "boolean", t_boolean, "", 0 },
 	{ "true", t_true, "", 0 },
 	{ "false", t_false, "", 0 },
-	{ "truthy", t_truthy, "", 0 },
-	{ "falsy", t_falsy, "", 0 },
+	{ "truthy", t_truthy, "convert_bool", 0 },
+	{ "falsy", t_falsy, "convert_bool", 0 },
 	{ "equalto", t_eq, "other!", 0 },
 	{ "eq", t_eq, "other!", 0 },
 	{ "==", t_eq, "other!", 0 },
