@@ -10,7 +10,8 @@
 #include <sys/random.h>
 #include <time.h>
 
-#define SUGGEST_MAX 64 /* longer words are not names */
+#define SUGGEST_MAX  64		       /* longer words are not names */
+#define SUGGEST_WORK ((size_t)8 << 20) /* steps: a hint is not worth more than some milliseconds */
 
 struct str str_of(const char *cstr)
 {
@@ -354,16 +355,17 @@ static size_t edit_distance(struct str a, struct str b)
 
 const char *str_suggest(struct str word, const char *const *candidates, size_t n)
 {
-	size_t best = word.n / 3 > 1 ? word.n / 3 : 1;
+	size_t best = word.n / 3 > 1 ? word.n / 3 : 1, work = 0;
 	const char *found = NULL;
 
 	if (word.n == 0 || word.n > SUGGEST_MAX)
 		return NULL;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && work < SUGGEST_WORK; i++) {
 		struct str c = str_of(candidates[i]);
-		size_t d;
-		if (c.n == 0 || c.n > SUGGEST_MAX)
+		size_t d, longer = c.n > word.n ? c.n - word.n : word.n - c.n;
+		if (c.n == 0 || c.n > SUGGEST_MAX || longer > best)
 			continue;
+		work += word.n * c.n;
 		d = edit_distance(word, c);
 		/* A word that shares no character with the candidate was not meant to be it. */
 		if (d >= word.n && d >= c.n)
