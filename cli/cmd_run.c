@@ -8,7 +8,7 @@
 
 struct run_cmd_opts {
 	struct login_opts login;
-	bool check, diff;
+	bool check, diff, allow_pipe;
 	int64_t parallel;
 	struct opt_list tags, skip_tags;
 };
@@ -365,6 +365,7 @@ static int cmd_run(struct cli *c, struct err *e)
 	r.ro = (struct run_opts){
 		.check = o->check,
 		.diff = o->diff,
+		.allow_pipe = o->allow_pipe,
 		.tags = cli_strings(c, &o->tags),
 		.skip_tags = cli_strings(c, &o->skip_tags),
 		.extra_vars = c->extra_vars,
@@ -393,6 +394,8 @@ static const struct opt run_rows[] = {
 	  "only tasks with this tag (repeatable)", NULL },
 	{ "skip-tags", 0, OPT_LIST, offsetof(struct run_cmd_opts, skip_tags), "TAG",
 	  "no tasks with this tag (repeatable)", NULL },
+	{ "allow-pipe", 0, OPT_FLAG, offsetof(struct run_cmd_opts, allow_pipe), NULL,
+	  "let lookup('pipe') and lookup('lines') run commands on this machine", NULL },
 	{ "parallel", 'p', OPT_INT, offsetof(struct run_cmd_opts, parallel), "N",
 	  "hosts at a time (default 64)", "forks" },
 	OPT_END,

@@ -19,6 +19,8 @@
 	X(gc)           \
 	X(lock)         \
 	X(run)          \
+	X(render)       \
+	X(eval)         \
 	X(exec)         \
 	X(ssh)          \
 	X(copy)         \

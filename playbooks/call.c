@@ -88,18 +88,6 @@ void call_forget(struct run *r)
 
 /* ---- the call ---- */
 
-static const char *const *src_dirs(struct run *r, const struct step *step)
-{
-	const char **dirs = arena_array(r->w, const char *, 4);
-	size_t n = 0;
-
-	if (step->role)
-		dirs[n++] = step->role->path;
-	dirs[n++] = step->dir;
-	dirs[n++] = r->play->dir;
-	return dirs;
-}
-
 /*
  * Ahead of the answers a task may have arguments that are not known yet. What it must ask about
  * (mostly a path) usually is known, so the others are left out and it asks what it can: an answer
@@ -138,7 +126,7 @@ static int open_call(struct site *t, struct err *e)
 				     .diff = r->o->diff,
 				     .scope = t->sc,
 				     .memo = &t->memo,
-				     .src_dirs = src_dirs(r, t->step) };
+				     .src_dirs = scope_dirs(r, t->step) };
 	if (t->call.module->flags & MODULE_ANY_ARGS)
 		t->call.args = raw;
 	else if (args_decode(r->w, t->call.module->name, t->call.module->args, raw, &t->call.args,

@@ -76,9 +76,10 @@ struct task_result {
 };
 
 struct run_opts {
-	bool check;				    /* decide and report, change nothing */
-	bool diff;				    /* fill task_change.diff */
-	bool gather_facts_always;		    /* false: only when the play needs them */
+	bool allow_pipe;	  /* lookup('pipe') may run commands on this machine */
+	bool check;		  /* decide and report, change nothing */
+	bool diff;		  /* fill task_change.diff */
+	bool gather_facts_always; /* false: only when the play needs them */
 	const char *const *tags, *const *skip_tags; /* NULL-terminated, or NULL */
 	const struct value *extra_vars;
 	const struct run_world *world; /* may be NULL */

@@ -121,11 +121,15 @@ struct run {
 /* ---- scope.c ---- */
 #define SCOPES_MAX 96
 struct scopes {
+	/* the folders of the step: its role's, its file's, the play's */
+	struct template_world world;
 	struct scope v[SCOPES_MAX];
 	size_t n;
 };
 void scope_magic(struct run *r);
 /* `item_vars`: the loop's, or NULL. */
+/* Where a step's files are looked for; NULL-ended, in r->w. */
+const char *const *scope_dirs(struct run *r, const struct step *step);
 const struct scope *scope_build(struct run *r, const struct state *s, const struct step *step,
 				const struct value *item_vars, struct scopes *out);
 enum truth { FALSE_, TRUE_, UNKNOWN_ };

@@ -133,6 +133,18 @@ static const struct value *late_fact(void *arg, struct arena *a, struct str name
 	return NULL;
 }
 
+const char *const *scope_dirs(struct run *r, const struct step *step)
+{
+	const char **dirs = arena_array(r->w, const char *, 4);
+	size_t n = 0;
+
+	if (step->role)
+		dirs[n++] = step->role->path;
+	dirs[n++] = step->dir;
+	dirs[n++] = r->play->dir;
+	return dirs;
+}
+
 const struct scope *scope_build(struct run *r, const struct state *s, const struct step *step,
 				const struct value *vars, struct scopes *out)
 {
@@ -164,6 +176,8 @@ const struct scope *scope_build(struct run *r, const struct state *s, const stru
 		out->v[out->n++] = (struct scope){ .lookup = late_fact, .arg = r };
 	for (size_t i = 0; i + 1 < out->n; i++)
 		out->v[i].outer = &out->v[i + 1];
+	out->world = (struct template_world){ scope_dirs(r, step), r->o->allow_pipe };
+	out->v[0].world = &out->world;
 	return &out->v[0];
 }
 

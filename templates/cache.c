@@ -10,8 +10,9 @@
 #define CACHE_MAX  ((size_t)32 << 20) /* bytes of trees */
 #define CACHE_TEXT ((size_t)1 << 20)  /* longer texts are parsed each time */
 
-#define SYNTAX_FLAGS ((unsigned)(TEMPLATE_KEEP_NEWLINE | TEMPLATE_TRIM_BLOCKS))
-#define EXPRESSION   (SYNTAX_FLAGS + 1)
+#define SYNTAX_FLAGS \
+	((unsigned)(TEMPLATE_KEEP_NEWLINE | TEMPLATE_TRIM_BLOCKS | TEMPLATE_LSTRIP_BLOCKS))
+#define EXPRESSION (SYNTAX_FLAGS + 1)
 
 static struct {
 	struct arena *a;

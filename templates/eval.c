@@ -935,6 +935,13 @@ const struct value *eval_soft(struct eval *ev, const struct node *n)
 	return v && raw ? finish(ev, n, v) : v;
 }
 
+const struct value *eval_name(struct eval *ev, struct str name)
+{
+	struct node n = { .kind = N_NAME, .name = name, .hash = str_hash(name) };
+
+	return eval_soft(ev, &n);
+}
+
 const struct value *eval_value(struct eval *ev, const struct node *n)
 {
 	const struct value *v = eval_soft(ev, n);

@@ -34,6 +34,9 @@ struct bounds {
 	/* Evaluates a text from the scope, a template of its own; given by the front door, so that
 	 * expressions need not include statements. */
 	const struct value *(*text_fn)(struct eval *outer, const struct value *text);
+	/* The text of a file as a template, with the variables of scope. */
+	const struct value *(*file_fn)(struct eval *outer, const struct value *text,
+				       const struct scope *scope);
 	const struct template_world *world;
 	/* made by namespace(): the only values that {% set x.y %} may change */
 	VEC(const struct value *) namespaces;
@@ -106,6 +109,8 @@ const struct value *object_value(struct eval *ev, struct object *o, const struct
 const struct value *object_call(struct eval *ev, const struct value *v, struct str method,
 				struct call *c);
 
+/* What a name stands for, evaluated; V_UNDEFINED: nothing. NULL: fault. */
+const struct value *eval_name(struct eval *ev, struct str name);
 struct value *eval_own_map(struct eval *ev); /* empty; the template may change it */
 void eval_add_function(const char *name, template_function *fn, void *arg);
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions: Jinja2's range, dict and namespace, those that the program registers, and a clear
- * refusal of Ansible's lookups. */
+/* Functions: Jinja2's own, Ansible's, and those that the program registers. */
 #include "templates/object.h"
+
+#include "templates/filters.h"
+#include "templates/lookup.h"
 
 #define MAX_FUNCTIONS 32
 #define MAX_RANGE     100000
@@ -104,22 +106,27 @@ static const struct value *fn_namespace(struct eval *ev, const struct value *arg
 	return v;
 }
 
-static const struct value *refuse_lookup(struct eval *ev, const struct value *args)
+/* now(utc, fmt): a text; Python's default form without a format. */
+static const struct value *fn_now(struct eval *ev, const struct call *c)
 {
-	struct str what = args->list.n && args->list.v[0]->kind == V_STR ? args->list.v[0]->s
-									 : STR("");
+	const struct value *utc = value_get(c->kwargs, "utc"), *fmt = value_get(c->kwargs, "fmt");
+	struct call f = {
+		.a = ev->a, .args = c->args, .kwargs = c->kwargs, .e = ev->e, .name = "now"
+	};
 
-	err_set(ev->e, ERR_SPEC,
-		"lookup('" STR_FMT
-		"') is not available: expressions reach no file, environment, command or network",
-		STR_ARG(what));
-	if (str_eqc(what, "env"))
-		err_hint(ev->e, "use secret('env:NAME'), or give the value with -e NAME=VALUE");
-	else if (str_eqc(what, "file"))
-		err_hint(ev->e, "use secret('file:PATH'), or the copy module's src");
-	else
-		err_hint(ev->e, "give the value as a variable");
-	return NULL;
+	utc = utc ? utc : c->args->list.n > 0 ? c->args->list.v[0] : value_bool(ev->a, false);
+	fmt = fmt ? fmt : c->args->list.n > 1 ? c->args->list.v[1] : NULL;
+	f.self = fmt && fmt->kind == V_STR ? fmt : value_cstr(ev->a, "%Y-%m-%d %H:%M:%S.000000");
+	f.arg[1] = utc;
+	return filter_find(STR("strftime"))->fn(&f);
+}
+
+static const struct value *fn_undef(struct eval *ev, const struct value *args)
+{
+	const struct value *hint = args->list.n ? args->list.v[0] : NULL;
+
+	return eval_undefined(ev, hint ? arena_printf(ev->a, STR_FMT, STR_ARG(op_text(ev->a, hint)))
+				       : "undefined by undef()");
 }
 
 static const struct value *registered(struct eval *ev, const struct node *n,
@@ -185,7 +192,13 @@ const struct value *eval_function(struct eval *ev, const struct node *n, struct 
 		return object_joiner(ev, args);
 	if (str_eqc(name, "lipsum"))
 		return refuse_lipsum(ev);
-	if (str_eqc(name, "lookup") || str_eqc(name, "query") || str_eqc(name, "q"))
-		return refuse_lookup(ev, args);
+	if (str_eqc(name, "now"))
+		return fn_now(ev, c);
+	if (str_eqc(name, "undef"))
+		return fn_undef(ev, args);
+	if (str_eqc(name, "lookup"))
+		return lookup_run(ev, c, false);
+	if (str_eqc(name, "query") || str_eqc(name, "q"))
+		return lookup_run(ev, c, true);
 	return registered(ev, n, args);
 }

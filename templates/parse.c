@@ -41,18 +41,43 @@ static struct str normal_newlines(struct arena *a, struct str s)
 	return (struct str){ p, n };
 }
 
-static void add_text(struct builder *b, struct node *body, size_t from, size_t to, bool strip_end)
+/* What stands before the mark at `to` of the white space in front of it: "{%-" takes all of it, a
+ * block with lstrip_blocks the blanks of its line. */
+static struct str strip_end(const struct builder *b, struct str s, size_t from, size_t to)
 {
-	struct str s = normal_newlines(b->p.a, str_sub(b->p.lex.text, from, to));
+	struct str text = b->p.lex.text;
+	char sign = to + 2 < text.n ? text.p[to + 2] : ' ';
+	size_t n = s.n;
 
-	if (b->last.strip) {
-		while (s.n && is_blank(s.p[0]))
-			s = str_sub(s, 1, SIZE_MAX);
-	} else if (b->last.trim && s.n && s.p[0] == '\n') {
-		s = str_sub(s, 1, SIZE_MAX);
+	if (to + 1 >= text.n)
+		return s;
+	if (sign == '-') {
+		while (s.n && is_blank(s.p[s.n - 1]))
+			s.n--;
+		return s;
 	}
-	while (strip_end && s.n && is_blank(s.p[s.n - 1]))
-		s.n--;
+	if (!b->lstrip_blocks || sign == '+' || text.p[to + 1] == '{')
+		return s;
+	while (n && (s.p[n - 1] == ' ' || s.p[n - 1] == '\t'))
+		n--;
+	/* from: where s begins in the text */
+	bool line = n ? s.p[n - 1] == '\n' : from == 0 || text.p[from - 1] == '\n';
+	if (line)
+		s.n = n;
+	return s;
+}
+
+static void add_text(struct builder *b, struct node *body, size_t from, size_t to)
+{
+	struct str raw = str_sub(b->p.lex.text, from, to), s;
+
+	if (b->last.strip)
+		while (raw.n && is_blank(raw.p[0]))
+			raw = str_sub(raw, 1, SIZE_MAX);
+	else if (b->last.trim && raw.n && (raw.p[0] == '\n' || raw.p[0] == '\r'))
+		raw = str_sub(raw, str_starts(raw, "\r\n") ? 2 : 1, SIZE_MAX);
+	s = normal_newlines(b->p.a, raw);
+	s = strip_end(b, s, to - raw.n, to);
 	b->last = (struct tag_end){ 0 };
 	if (!s.n)
 		return;
@@ -131,7 +156,7 @@ static int parse_raw(struct builder *b, struct node *body, uint32_t at)
 	size_t from = b->p.lex.i;
 	if (!find_endraw(s, from, &begin, &end))
 		return parser_fault(&b->p, at, "{%% raw %%} is not closed by {%% endraw %%}");
-	add_text(b, body, from, begin, s.p[begin + 2] == '-');
+	add_text(b, body, from, begin);
 	char sign = s.p[end - 3];
 	b->last = (struct tag_end){ .strip = sign == '-',
 				    .trim = b->trim_blocks && sign != '-' && sign != '+' };
@@ -176,7 +201,7 @@ struct node *parse_body(struct builder *b, const char *ends, uint32_t opened_at,
 		size_t from = l->i, at = find_mark(l->text, from);
 		char sign = at + 2 < l->text.n ? l->text.p[at + 2] : ' ';
 
-		add_text(b, body, from, at, at < l->text.n && sign == '-');
+		add_text(b, body, from, at);
 		if (at == l->text.n)
 			break;
 		if (l->text.p[at + 1] == '#') {
@@ -217,7 +242,9 @@ struct node *parse_body(struct builder *b, const char *ends, uint32_t opened_at,
 int parse_template(struct arena *a, struct str text, struct pos where, unsigned flags,
 		   struct tree *out, struct err *e)
 {
-	struct builder b = { .trim_blocks = flags & TEMPLATE_TRIM_BLOCKS, .tree = out };
+	struct builder b = { .trim_blocks = flags & TEMPLATE_TRIM_BLOCKS,
+			     .lstrip_blocks = flags & TEMPLATE_LSTRIP_BLOCKS,
+			     .tree = out };
 
 	if (text.n > TEMPLATE_MAX_TEXT) {
 		err_set(e, ERR_SPEC, "a template may have at most 16 MiB of text");

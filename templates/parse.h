@@ -27,7 +27,7 @@ struct tag_end {
 
 struct builder {
 	struct parser p;
-	bool trim_blocks;
+	bool trim_blocks, lstrip_blocks;
 	struct tag_end last;
 	int loops; /* open around this place */
 	struct tree *tree;

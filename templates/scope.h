@@ -29,6 +29,7 @@ enum template_flags {
 	TEMPLATE_NATIVE = 1, /* text that is exactly one expression gives its value, not text */
 	TEMPLATE_KEEP_NEWLINE = 2, /* keep the one trailing newline that Jinja2 drops */
 	TEMPLATE_TRIM_BLOCKS = 4,
+	TEMPLATE_LSTRIP_BLOCKS = 16, /* no blanks between the begin of a line and a block */
 	TEMPLATE_LAZY = 8, /* strings found in vars are themselves templates (Ansible): evaluated
 			      when used, loops found */
 };

@@ -29,6 +29,29 @@ static const struct value *render_inner(struct eval *outer, const struct value *
 	return render(&ev, true);
 }
 
+/* lookup('template', ...): as the template module renders it. */
+static const struct value *render_file(struct eval *outer, const struct value *text,
+				       const struct scope *scope)
+{
+	struct frame names = { 0 };
+	const struct value *v;
+	struct eval ev;
+
+	if ((outer->bounds->depth += 4) > EVAL_MAX_DEPTH) {
+		err_set(outer->e, ERR_SPEC, "templates look each other up too deep");
+		return NULL;
+	}
+	map_init(&names.vars, outer->a);
+	eval_init(&ev, outer->a, text->s, text->pos, scope);
+	ev.e = outer->e;
+	ev.frame = &names;
+	ev.flags = (outer->flags & TEMPLATE_LAZY) | TEMPLATE_TRIM_BLOCKS | TEMPLATE_KEEP_NEWLINE;
+	ev.bounds = outer->bounds;
+	v = render(&ev, false);
+	outer->bounds->depth -= 4;
+	return v;
+}
+
 static bool is_markup_key(const struct value *map, struct str key)
 {
 	return !map->unsafe && template_has_markup(key);
@@ -118,7 +141,9 @@ static const struct template_world *world_of(const struct scope *s)
 
 static int run(struct eval *ev, unsigned flags, bool is_expression, const struct value **out)
 {
-	struct bounds bounds = { .text_fn = render_inner, .world = world_of(ev->scope) };
+	struct bounds bounds = { .text_fn = render_inner,
+				 .file_fn = render_file,
+				 .world = world_of(ev->scope) };
 	struct frame names = { 0 };
 
 	ev->flags = flags;
@@ -234,6 +259,52 @@ int template_check(struct str text, struct pos where, struct err *e)
 	struct tree tree;
 
 	return parse_template(a, text, where, 0, &tree, e);
+}
+
+/* ---- the header ----------------------------------------------------------------------------- */
+
+static int header_option(struct str part, unsigned *flags, struct err *e)
+{
+	static const struct {
+		const char *name;
+		unsigned flag;
+	} names[] = { { "trim_blocks", TEMPLATE_TRIM_BLOCKS },
+		      { "lstrip_blocks", TEMPLATE_LSTRIP_BLOCKS },
+		      { "keep_trailing_newline", TEMPLATE_KEEP_NEWLINE } };
+	size_t colon = str_find_char(part, ':');
+	struct str key = str_trim(str_sub(part, 0, colon)),
+		   word = str_trim(colon == SIZE_MAX ? STR("")
+						     : str_sub(part, colon + 1, SIZE_MAX));
+	bool on = str_eq_nocase(word, STR("true"));
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		if (!str_eqc(key, names[i].name))
+			continue;
+		if (!on && !str_eq_nocase(word, STR("false")))
+			return err_set(e, ERR_SPEC, "template option %s is True or False",
+				       names[i].name);
+		*flags = on ? *flags | names[i].flag : *flags & ~names[i].flag;
+		return 0;
+	}
+	err_set(e, ERR_SPEC, "template option \"" STR_FMT "\" is not supported", STR_ARG(key));
+	return err_hint(e, "trim_blocks, lstrip_blocks and keep_trailing_newline are");
+}
+
+int template_header(struct template *t, unsigned *flags, struct err *e)
+{
+	struct str line, rest, part;
+
+	if (!str_starts(t->text, "#jinja2:"))
+		return 0;
+	size_t end = str_find_char(t->text, '\n');
+	line = str_sub(t->text, 0, end);
+	rest = str_sub(line, strlen("#jinja2:"), SIZE_MAX);
+	while (rest.n && str_next(&rest, ',', &part))
+		if (str_trim(part).n && header_option(part, flags, e) < 0)
+			return err_at(e, t->where);
+	t->text = end == SIZE_MAX ? STR("") : str_sub(t->text, end + 1, SIZE_MAX);
+	t->where.line++;
+	return 0;
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */

@@ -2,10 +2,9 @@
 /*
  * templates/templates.h - front door: Jinja2-compatible expressions and templates over values.
  *
- * A first engine: `{{ }}` with literals, names, attribute and item lookup, operators, tests,
- * filters (default, int, join and those that the list in README.md names), `{% if %}`, `{% for %}`,
- * `{% set %}`, comments, raw, and whitespace control; Jinja2's results or a clear error. Evaluation
- * is bounded (steps, output, depth) and reaches no file, command or network. Unknown and secret
+ * Jinja2's and Ansible's results or a clear error: docs/templates.md lists what there is. Evaluation
+ * is bounded (steps, output, depth) and reaches files and commands only as scope->world allows, by
+ * include, import, extends and the named lookups. Unknown and secret
  * marks pass through every operation. Texts with markup in a result come back `unsafe`: they may
  * hold what a node said, and are never evaluated again.
  */
@@ -43,6 +42,10 @@ must_check int template_check(struct str text, struct pos where, struct err *e);
  * (name -> non-NULL). */
 must_check int template_names(struct arena *a, struct str text, bool is_expression,
 			      struct map *names, struct err *e);
+
+/* A first line "#jinja2: trim_blocks:False, lstrip_blocks:True" sets flags; it is taken off the
+ * text. */
+must_check int template_header(struct template *t, unsigned *flags, struct err *e);
 
 /* Functions that specs and playbooks may call, such as `{{ secret('env:X') }}`; process-wide, named
  * once by the cli. */

@@ -16,7 +16,7 @@ static const struct module_arg template_args[] = {
 	{ "force", ARG_BOOL, 0, "yes", NULL, NULL, "no: only if dest is not there" },
 	{ "follow", ARG_BOOL, 0, "no", NULL, NULL, "write what a link at dest leads to" },
 	{ "trim_blocks", ARG_BOOL, 0, "yes", NULL, NULL, "no newline after a block" },
-	{ "lstrip_blocks", ARG_BOOL, ARG_NOT_YET, "no", NULL, NULL, "no blanks before a block" },
+	{ "lstrip_blocks", ARG_BOOL, 0, "no", NULL, NULL, "no blanks before a block" },
 	{ "newline_sequence", ARG_STR, ARG_NOT_YET, NULL, NULL, NULL, "line ends" },
 	{ "output_encoding", ARG_STR, 0, "utf-8", "utf-8", NULL, "only UTF-8" },
 	{ "block_start_string", ARG_STR, ARG_NOT_YET, NULL, NULL, NULL, "other marks than {%" },
@@ -28,50 +28,23 @@ static const struct module_arg template_args[] = {
 	ARG_END,
 };
 
-/* "#jinja2: trim_blocks:False" as the first line sets options and is left out. */
-static int read_header(struct str *text, unsigned *flags, struct err *e)
-{
-	struct str line, rest, part;
-
-	if (!str_starts(*text, "#jinja2:"))
-		return 0;
-	line = str_sub(*text, 0, str_find_char(*text, '\n'));
-	*text = str_sub(*text, line.n < text->n ? line.n + 1 : line.n, SIZE_MAX);
-	rest = str_sub(line, strlen("#jinja2:"), SIZE_MAX);
-	while (str_next(&rest, ',', &part)) {
-		size_t colon = str_find_char(part, ':');
-		struct str key = str_trim(str_sub(part, 0, colon));
-		bool on = str_eqc(
-			str_trim(str_sub(part, colon == SIZE_MAX ? part.n : colon + 1, SIZE_MAX)),
-			"True");
-		if (str_eqc(key, "trim_blocks"))
-			*flags = on ? *flags | TEMPLATE_TRIM_BLOCKS
-				    : *flags & ~(unsigned)TEMPLATE_TRIM_BLOCKS;
-		else if (on)
-			return err_set(e, ERR_SPEC,
-				       "template option '" STR_FMT "' is not supported yet",
-				       STR_ARG(key));
-	}
-	return 0;
-}
-
 /* 0, -1, or PROBE_LATER. */
 static int render(const struct mod_call *c, struct content *w, struct err *e)
 {
 	unsigned flags = TEMPLATE_KEEP_NEWLINE | TEMPLATE_LAZY;
 	const char *src = arg_cstr(c->args, "src"), *path;
 	const struct value *out;
-	struct str text;
-	size_t before;
+	struct template t = { 0 };
 
 	if (arg_bool(c->args, "trim_blocks"))
 		flags |= TEMPLATE_TRIM_BLOCKS;
-	if (src_find(c, "templates", src, &path, e) || fs_read(c->a, path, TEMPLATE_MAX, &text, e))
+	if (arg_bool(c->args, "lstrip_blocks"))
+		flags |= TEMPLATE_LSTRIP_BLOCKS;
+	if (src_find(c, "templates", src, &path, e) ||
+	    fs_read(c->a, path, TEMPLATE_MAX, &t.text, e))
 		return err_at(e, c->pos);
-	before = text.n;
-	if (read_header(&text, &flags, e) ||
-	    template_render(c->a, (struct template){ text, { path, before == text.n ? 1 : 2, 1 } },
-			    c->scope, flags, &out, e))
+	t.where = (struct pos){ path, 1, 1 };
+	if (template_header(&t, &flags, e) || template_render(c->a, t, c->scope, flags, &out, e))
 		return err_at(e, (struct pos){ path, 1, 1 });
 	if (value_has_unknown(out))
 		return PROBE_LATER;

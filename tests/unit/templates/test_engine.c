@@ -89,7 +89,7 @@ static void test_places(void **state)
 		"f:3:16: indent has no parameter \"widht\"|its parameters: width,first,blank");
 	assert_string_equal(
 		rendered("{{ lookup('env', 'HOME') }}", 0),
-		"f:3:10: lookup('env') is not available: expressions reach no file, environment, command or network|"
+		"f:3:10: lookup('env') is not available: expressions reach no file, environment or command here|"
 		"use secret('env:NAME'), or give the value with -e NAME=VALUE");
 	assert_string_equal(rendered("{{ [1].push(2) }}", 0),
 			    "f:3:10: a list has no method \"push\"|");
