@@ -181,9 +181,9 @@ $(BUILD)/tests/doubles/%: $(BUILD)/obj/tests/doubles/%.o
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(DOUBLE_LIBS) -lpthread
 
-# tests/bench/*.c: programs of the bench, linked with net and what is below.
+# tests/bench/*.c: programs of the bench, linked with templates and what is below.
 BENCH_BIN := $(patsubst tests/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/bench/*.c)))
-$(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(call libs_upto,net)
+$(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(call libs_upto,templates)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
@@ -331,7 +331,7 @@ help:
 	'make format           clang-format over the tree' \
 	'make unit[-ROOM]      unit tests (ROOM: $(ROOMS))' \
 	'make test-TIER        $(TIERS)' \
-	'make bench [BENCH=PART]  PART: play exec ssh scale progress' \
+	'make bench [BENCH=PART]  PART: play exec ssh scale progress template' \
 	'make valgrind fuzz demo man install uninstall dist clean' \
 	'variables             BUILD=dir CC=clang SAN=1 COV=1 WERROR=0 V=1 PREFIX= DESTDIR=' \
 	'tools/setup GROUP...  installs what is needed on Debian: build test demo bench'

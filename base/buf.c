@@ -108,6 +108,20 @@ void buf_addn(struct buf *b, char c, size_t times)
 	b->p[b->n] = '\0';
 }
 
+void buf_addi(struct buf *b, int64_t i)
+{
+	uint64_t u = i < 0 ? -(uint64_t)i : (uint64_t)i;
+	char digits[21];
+	size_t at = sizeof digits;
+
+	do
+		digits[--at] = (char)('0' + u % 10);
+	while (u /= 10);
+	if (i < 0)
+		digits[--at] = '-';
+	buf_add(b, digits + at, sizeof digits - at);
+}
+
 void buf_addf(struct buf *b, const char *fmt, ...)
 {
 	va_list ap;

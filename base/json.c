@@ -280,7 +280,7 @@ static void write_value(struct writing *w, const struct value *v)
 	}
 	switch (v->kind) {
 	case V_BOOL: buf_adds(w->b, v->b ? "true" : "false"); break;
-	case V_INT: buf_addf(w->b, "%" PRId64, v->i); break;
+	case V_INT: buf_addi(w->b, v->i); break;
 	case V_FLOAT:
 		str_format_double(v->f, number);
 		/* JSON has no word for the others */

@@ -94,6 +94,22 @@ struct map_entry *map_find_hashed(const struct map *m, struct str key, uint64_t 
 	return at == SIZE_MAX ? NULL : &m->e[at];
 }
 
+struct map_entry *map_find_hinted(const struct map *m, struct str key, uint64_t hash,
+				  uint32_t *hint)
+{
+	size_t at = *hint;
+
+	/* The bytes are not compared: two keys of one length with the same 64 bits of a keyed hash
+	 * are less likely than a fault of the memory, and fetching them costs more than all else. */
+	if (at < m->n && m->e[at].hash == hash && m->e[at].key.n == key.n)
+		return &m->e[at];
+	at = m->n ? find(m, key, hash) : SIZE_MAX;
+	if (at == SIZE_MAX)
+		return NULL;
+	*hint = (uint32_t)at;
+	return &m->e[at];
+}
+
 struct map_entry *map_find(const struct map *m, struct str key)
 {
 	return m->n ? map_find_hashed(m, key, str_hash(key)) : NULL;

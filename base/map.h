@@ -33,6 +33,9 @@ void *map_getc(const struct map *m, const char *key);
 struct map_entry *map_find(const struct map *m, struct str key);
 /* The same with str_hash(key) at hand, for who looks up one key often. */
 struct map_entry *map_find_hashed(const struct map *m, struct str key, uint64_t hash);
+/* As map_find_hashed; *hint: where the key was found in the last map of the same shape. */
+struct map_entry *map_find_hinted(const struct map *m, struct str key, uint64_t hash,
+				  uint32_t *hint);
 void map_put_hashed(struct map *m, struct str key, uint64_t hash, void *val);
 void map_clear(struct map *m); /* keeps its room */
 bool map_has(const struct map *m, struct str key);

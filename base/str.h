@@ -75,6 +75,7 @@ void buf_adds(struct buf *b, const char *s);
 void buf_addstr(struct buf *b, struct str s);
 void buf_addc(struct buf *b, char c);
 void buf_addn(struct buf *b, char c, size_t times);
+void buf_addi(struct buf *b, int64_t i); /* its digits */
 void buf_addf(struct buf *b, const char *fmt, ...) printf_fmt(2, 3);
 void buf_addv(struct buf *b, const char *fmt, va_list ap) printf_fmt(2, 0);
 void buf_truncate(struct buf *b, size_t n);

@@ -579,7 +579,7 @@ static void print_value(const struct printing *p, const struct value *v, int dep
 	switch (v->kind) {
 	case V_NULL: buf_adds(p->b, "None"); break;
 	case V_BOOL: buf_adds(p->b, v->b ? "True" : "False"); break;
-	case V_INT: buf_addf(p->b, "%" PRId64, v->i); break;
+	case V_INT: buf_addi(p->b, v->i); break;
 	case V_FLOAT:
 		str_format_double(v->f, number);
 		buf_adds(p->b, number);

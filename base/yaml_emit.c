@@ -71,7 +71,8 @@ static bool emit_scalar(struct emitting *m, struct str s, bool plain)
 	yaml_event_t event;
 
 	return emit(m, &event,
-		    yaml_scalar_event_initialize(&event, NULL, (yaml_char_t *)"tag:yaml.org,2002:str",
+		    yaml_scalar_event_initialize(&event, NULL,
+						 (yaml_char_t *)"tag:yaml.org,2002:str",
 						 (yaml_char_t *)(uintptr_t)s.p, (int)s.n, plain,
 						 true, YAML_ANY_SCALAR_STYLE));
 }
@@ -120,9 +121,9 @@ static bool emit_list(struct emitting *m, const struct value *v)
 	yaml_event_t event;
 
 	if (!emit(m, &event,
-		  yaml_sequence_start_event_initialize(
-			  &event, NULL, NULL, true,
-			  in_flow(m, v) ? YAML_FLOW_SEQUENCE_STYLE : YAML_BLOCK_SEQUENCE_STYLE)))
+		  yaml_sequence_start_event_initialize(&event, NULL, NULL, true,
+						       in_flow(m, v) ? YAML_FLOW_SEQUENCE_STYLE
+								     : YAML_BLOCK_SEQUENCE_STYLE)))
 		return false;
 	for (size_t i = 0; i < v->list.n; i++)
 		if (!emit_value(m, v->list.v[i]))
@@ -155,9 +156,9 @@ static bool emit_map(struct emitting *m, const struct value *v)
 	if (m->style->sort && v->map.n)
 		qsort(order, v->map.n, sizeof(struct map_entry *), by_key);
 	ok = emit(m, &event,
-		  yaml_mapping_start_event_initialize(
-			  &event, NULL, NULL, true,
-			  in_flow(m, v) ? YAML_FLOW_MAPPING_STYLE : YAML_BLOCK_MAPPING_STYLE));
+		  yaml_mapping_start_event_initialize(&event, NULL, NULL, true,
+						      in_flow(m, v) ? YAML_FLOW_MAPPING_STYLE
+								    : YAML_BLOCK_MAPPING_STYLE));
 	for (size_t i = 0; ok && i < v->map.n; i++)
 		ok = emit_key(m, order[i]->key) && emit_value(m, order[i]->val);
 	mem_free(order);

@@ -79,7 +79,9 @@ struct node {
 	uint32_t at, end; /* bytes of the text that it was parsed from */
 	const struct value *lit;
 	struct str name;
-	uint64_t hash;		    /* of name: N_NAME, N_ATTR */
+	uint64_t hash; /* of name: N_NAME, N_ATTR */
+	/* Where the name was found last: the one thing that evaluation writes, and only a guess. */
+	uint32_t *hint;
 	const struct callable *row; /* N_FILTER, N_TEST: what the name stands for; NULL: unknown */
 	struct node *left, *right, *other, *cond, *star, *stars;
 	struct node *target; /* N_NAME, or N_TUPLE of targets */

@@ -57,18 +57,11 @@ static int bind_named(const struct callable *f, struct call *c)
 	return 0;
 }
 
-int call_bind(const struct callable *f, struct call *c)
+static int bind_slow(const struct callable *f, struct call *c, int n)
 {
 	struct str name;
 	bool required;
-	int n = 0;
 
-	c->name = f->name;
-	while (n < CALL_MAX_PARAMS && parameter(f, n, &name, &required)) {
-		if ((size_t)n < c->args->list.n)
-			c->arg[n] = c->args->list.v[n];
-		n++;
-	}
 	if (c->args->list.n > (size_t)n && !(f->flags & CALL_VARARGS))
 		return err_set(c->e, ERR_SPEC, "%s takes at most %d argument%s, not %zu", f->name,
 			       n, n == 1 ? "" : "s", c->args->list.n);
@@ -79,6 +72,26 @@ int call_bind(const struct callable *f, struct call *c)
 			return err_set(c->e, ERR_SPEC, "%s needs \"" STR_FMT "\"", f->name,
 				       STR_ARG(name));
 	return 0;
+}
+
+int call_bind(const struct callable *f, struct call *c)
+{
+	const char *p = f->params ? f->params : "";
+	size_t given = c->args->list.n, n = 0;
+	bool complete = true;
+
+	c->name = f->name;
+	/* One pass over "a!,b,c": most calls give what is required by place and nothing by name. */
+	for (; *p && n < CALL_MAX_PARAMS; n++) {
+		if (n < given)
+			c->arg[n] = c->args->list.v[n];
+		for (; *p && *p != ','; p++)
+			complete = complete && (*p != '!' || n < given);
+		p += *p == ',';
+	}
+	if (complete && !c->kwargs->map.n && given <= n)
+		return 0;
+	return bind_slow(f, c, (int)n);
 }
 
 struct str call_text(struct call *c, int i, const char *fallback)

@@ -24,11 +24,8 @@ static const struct value *fail(struct eval *ev, const struct node *n)
 	return NULL;
 }
 
-int eval_charge(struct eval *ev, const struct node *n, uint64_t steps)
+int eval_too_long(struct eval *ev, const struct node *n)
 {
-	ev->bounds->steps += steps;
-	if (ev->bounds->steps <= EVAL_MAX_STEPS)
-		return 0;
 	err_set(ev->e, ERR_SPEC, "the template takes more than %d steps", EVAL_MAX_STEPS);
 	return eval_fault(ev, n);
 }
@@ -113,6 +110,22 @@ static const struct value *find_in_scope(struct eval *ev, const struct node *n)
 	return NULL;
 }
 
+static const char is_undefined[] = "\" is undefined";
+
+/* "x" is undefined: written without printf, since `x is defined` asks for it often. */
+static const struct value *unknown_name(struct eval *ev, struct str name)
+{
+	struct value *v = arena_obj(ev->a, struct value);
+	char *p = arena_alloc(ev->a, name.n + sizeof is_undefined + 1);
+
+	p[0] = '"';
+	memcpy(p + 1, name.p, name.n);
+	memcpy(p + 1 + name.n, is_undefined, sizeof is_undefined);
+	v->kind = V_UNDEFINED;
+	v->s = (struct str){ p, name.n + sizeof is_undefined };
+	return v;
+}
+
 static struct str key_of(const void *const *p)
 {
 	return (struct str){ (const char *)p, sizeof *p };
@@ -139,8 +152,7 @@ static const struct value *lookup(struct eval *ev, const struct node *n, bool *r
 		*raw = copy == v;
 		return copy;
 	}
-	return undefined(ev, arena_printf(ev->a, "\"" STR_FMT "\" is undefined", STR_ARG(n->name)),
-			 suggest_name(ev, n->name));
+	return unknown_name(ev, n->name);
 }
 
 /* ---- texts in variables --------------------------------------------------------------------- */
@@ -331,7 +343,7 @@ static const struct value *eval_attr(struct eval *ev, const struct node *n, bool
 
 	if (!in || in->kind == V_UNKNOWN || in->kind == V_UNDEFINED)
 		return in;
-	if (in->kind == V_MAP && (en = map_find_hashed(&in->map, n->name, n->hash)))
+	if (in->kind == V_MAP && (en = map_find_hinted(&in->map, n->name, n->hash, n->hint)))
 		return en->val;
 	if (in->kind == V_OBJECT)
 		return object_attr(ev, n, in, n->name);
@@ -465,9 +477,14 @@ const struct value *eval_undefined_fault(struct eval *ev, const struct node *n,
 					 const struct value *v)
 {
 	size_t line = str_find_char(v->s, '\n');
+	const char *best = NULL;
 
 	err_set(ev->e, ERR_SPEC, STR_FMT, STR_ARG(str_sub(v->s, 0, line)));
-	if (line != SIZE_MAX)
+	if (str_ends(v->s, is_undefined))
+		best = suggest_name(ev, str_sub(v->s, 1, v->s.n + 1 - sizeof is_undefined));
+	if (best)
+		err_hint(ev->e, "did you mean \"%s\"?", best);
+	else if (line != SIZE_MAX)
 		err_hint(ev->e, STR_FMT, STR_ARG(str_sub(v->s, line + 1, SIZE_MAX)));
 	return fail(ev, n);
 }
@@ -887,8 +904,6 @@ static const struct value *eval_unary(struct eval *ev, const struct node *n)
 static const struct value *dispatch(struct eval *ev, const struct node *n, bool *raw)
 {
 	switch (n->kind) {
-	case N_LITERAL: return n->lit;
-	case N_NAME: return lookup(ev, n, raw);
 	case N_LIST:
 	case N_TUPLE: return eval_list(ev, n);
 	case N_DICT: return eval_dict(ev, n);
@@ -912,17 +927,40 @@ static const struct value *dispatch(struct eval *ev, const struct node *n, bool 
 	}
 }
 
+/* x.y where x is a map that has y: most of what templates read. NULL: not so. */
+static const struct value *attr_of_name(struct eval *ev, const struct node *n, bool *raw)
+{
+	const struct value *in = find_in_frames(ev, n->left);
+	const struct map_entry *en;
+
+	*raw = !in;
+	if (!in)
+		in = find_in_scope(ev, n->left);
+	if (!in || in->kind != V_MAP || ev->bounds->moved.n)
+		return NULL;
+	en = map_find_hinted(&in->map, n->name, n->hash, n->hint);
+	return en ? en->val : NULL;
+}
+
 /* *raw: the value comes from the scope as it is; texts in it may be templates. */
 static const struct value *eval_raw(struct eval *ev, const struct node *n, bool *raw)
 {
+	const struct value *v;
+
 	*raw = false;
 	if (eval_charge(ev, n, 1) < 0)
 		return NULL;
+	if (n->kind == N_LITERAL)
+		return n->lit;
+	if (n->kind == N_NAME)
+		return lookup(ev, n, raw);
+	if (n->kind == N_ATTR && n->left->kind == N_NAME && (v = attr_of_name(ev, n, raw)))
+		return v;
 	if (++ev->bounds->depth > EVAL_MAX_DEPTH) {
 		err_set(ev->e, ERR_SPEC, "nested too deep (at most %d levels)", EVAL_MAX_DEPTH);
 		return fail(ev, n);
 	}
-	const struct value *v = dispatch(ev, n, raw);
+	v = dispatch(ev, n, raw);
 	ev->bounds->depth--;
 	return v;
 }
@@ -937,7 +975,8 @@ const struct value *eval_soft(struct eval *ev, const struct node *n)
 
 const struct value *eval_name(struct eval *ev, struct str name)
 {
-	struct node n = { .kind = N_NAME, .name = name, .hash = str_hash(name) };
+	uint32_t hint = 0;
+	struct node n = { .kind = N_NAME, .name = name, .hash = str_hash(name), .hint = &hint };
 
 	return eval_soft(ev, &n);
 }

@@ -10,7 +10,7 @@
 #include "templates/call.h"
 #include "templates/scope.h"
 
-#define EVAL_MAX_STEPS 1000000
+#define EVAL_MAX_STEPS 10000000 /* about a second */
 #define EVAL_MAX_DEPTH 200
 
 struct frame {
@@ -65,7 +65,12 @@ const struct value *eval_value(struct eval *ev, const struct node *n);
 const struct value *eval_soft(struct eval *ev, const struct node *n);
 int eval_fault(struct eval *ev,
 	       const struct node *n); /* puts the place of n to a fault in ev->e; -1 */
-must_check int eval_charge(struct eval *ev, const struct node *n, uint64_t steps);
+int eval_too_long(struct eval *ev, const struct node *n); /* -1 */
+static inline must_check int eval_charge(struct eval *ev, const struct node *n, uint64_t steps)
+{
+	ev->bounds->steps += steps;
+	return ev->bounds->steps <= EVAL_MAX_STEPS ? 0 : eval_too_long(ev, n);
+}
 /* {{ f(x) }}: the function that n's name stands for; its arguments are in c. */
 const struct value *eval_function(struct eval *ev, const struct node *n, struct call *c);
 /* An N_CALL; caller: NULL, or given as the argument `caller`. */

@@ -111,6 +111,8 @@ int exec_write(struct exec *x, const struct node *n, const struct value *v)
 		write_escaped(&x->out, op_text(x->ev->a, v));
 	else if (v->kind == V_STR)
 		buf_addstr(&x->out, v->s);
+	else if (v->kind == V_INT)
+		buf_addi(&x->out, v->i);
 	/* Where variables are templates, nothing is written for nothing, as Ansible does. */
 	else if (v->kind != V_NULL || !(x->ev->flags & TEMPLATE_LAZY))
 		value_reveal(&x->out, v);
@@ -276,8 +278,13 @@ enum run_result exec_run_all(struct exec *x, const struct node *body)
 {
 	enum run_result r = RUN_ON;
 
-	for (size_t i = 0; r == RUN_ON && i < body->kids.n; i++)
-		r = run(x, body->kids.v[i]);
+	for (size_t i = 0; r == RUN_ON && i < body->kids.n; i++) {
+		const struct node *n = body->kids.v[i];
+		if (n->kind == N_TEXT && !x->extended)
+			r = run_text(x, n);
+		else
+			r = run(x, n);
+	}
 	return r;
 }
 

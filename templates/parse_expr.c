@@ -135,6 +135,7 @@ static struct node *parse_name(struct parser *p)
 	struct node *n = parser_node(p, N_NAME, p->tok.at);
 	n->name = s;
 	n->hash = str_hash(s);
+	n->hint = arena_obj(p->a, uint32_t);
 	n->end = p->tok.end;
 	return parser_next(p) < 0 ? NULL : n;
 }
@@ -321,6 +322,7 @@ static struct node *parse_attr(struct parser *p, struct node *left)
 	struct node *n = wrap(p, N_ATTR, left);
 	n->name = p->tok.text;
 	n->hash = str_hash(n->name);
+	n->hint = arena_obj(p->a, uint32_t);
 	return parser_next(p) < 0 ? NULL : n;
 }
 
