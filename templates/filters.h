@@ -11,6 +11,7 @@ const char *filter_name(size_t i);		     /* all, in order; NULL past the last */
 
 /* The tables, each ended by a NULL name. */
 extern const struct callable filters_text[], filters_layout[], filters_html[], filters_number[],
-	filters_path[], filters_list[], filters_sets[], filters_random[], filters_data[];
+	filters_path[], filters_list[], filters_sets[], filters_random[], filters_data[],
+	filters_ip[];
 
 #endif

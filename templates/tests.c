@@ -262,6 +262,14 @@ static const struct value *t_uri(struct call *c)
 	return answer(c, c->self->kind == V_STR && c->self->s.n > 0 && !has_form(c, "\\s*$"));
 }
 
+/* What the filter of the same name takes. */
+static const struct value *as_filter(struct call *c)
+{
+	const struct value *v = filter_find(str_of(c->name))->fn(c);
+
+	return v ? answer(c, value_is_truthy(v)) : NULL;
+}
+
 static const struct value *t_abs(struct call *c)
 {
 	return answer(c, c->self->kind == V_STR && str_starts(c->self->s, "/"));
@@ -532,6 +540,9 @@ static const struct callable tests[] = {
 	{ "uri", t_uri, "", 0 },
 	{ "url", t_url, "", 0 },
 	{ "urn", t_urn, "", 0 },
+	{ "ipaddr", as_filter, "", 0 },
+	{ "ipv4", as_filter, "", 0 },
+	{ "ipv6", as_filter, "", 0 },
 	{ "abs", t_abs, "", 0 },
 	{ "is_abs", t_abs, "", 0 },
 	{ "file", t_file, "", 0 },

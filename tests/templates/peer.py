@@ -34,7 +34,25 @@ def plugins():
     return filters, tests
 
 
+def collection_filters():
+    """ansible.utils' filters on addresses, where the collection and netaddr are there."""
+    sys.path.append("/usr/lib/python3/dist-packages")
+    found = {}
+    try:
+        import netaddr  # noqa: F401
+        from ansible_collections.ansible.utils.plugins.plugin_utils.base import ipaddr_utils
+    except ImportError:
+        return found
+    found["ipaddr"] = ipaddr_utils.ipaddr
+    for name in ("ipmath", "ipsubnet", "nthhost", "network_in_network", "network_in_usable", "next_nth_usable", "ipwrap", "ip4_hex"):
+        module = __import__("ansible_collections.ansible.utils.plugins.filter." + name, fromlist=["x"])
+        if hasattr(module, name):
+            found[name] = getattr(module, name)
+    return found
+
+
 FILTERS, TESTS = plugins()
+FILTERS.update(collection_filters())
 
 
 def environment(case):
