@@ -225,49 +225,45 @@ static struct str named(struct call *c, const char *name, const char *fallback)
 	return v && v->kind != V_NULL ? op_text(c->a, v) : str_of(fallback);
 }
 
-static void add_lines(struct buf *b, struct str text, struct str prefix, struct str newline)
+/* Each line after the decoration; of one that stands before an empty line the blanks go. */
+static void add_decorated(struct buf *b, struct str text, struct str decoration, struct str newline)
 {
-	struct str line;
-	bool any = false;
+	struct str bare = decoration;
+	bool last = false;
 
-	while (str_next(&text, '\n', &line)) {
-		if (any)
-			buf_addstr(b, newline);
-		buf_addstr(b, prefix);
+	while (bare.n && bare.p[bare.n - 1] == ' ')
+		bare.n--;
+	while (!last) {
+		size_t end = newline.n ? str_find(text, newline) : SIZE_MAX;
+		struct str line = str_sub(text, 0, end);
+		last = end == SIZE_MAX;
+		buf_addstr(b, line.n || last ? decoration : bare);
 		buf_addstr(b, line);
-		any = true;
+		if (last)
+			break;
+		buf_addstr(b, newline);
+		text = str_sub(text, end + newline.n, SIZE_MAX);
 	}
 }
 
-/* Times the same line, each ended. */
+/* The line before (or after) the text, so many times. */
 static int add_repeated(struct call *c, struct buf *b, const char *what, struct str line,
-			struct str newline)
+			bool newline_first, struct str newline)
 {
 	const struct value *count = value_get(c->kwargs, arena_printf(c->a, "%s_count", what));
 	int64_t n = count && count->kind == V_INT ? count->i : 1;
 
 	if (n > 1000)
 		return err_set(c->e, ERR_SPEC, "%s_count may be at most 1000", what);
-	for (int64_t i = 0; i < n; i++) {
-		buf_addstr(b, line);
-		buf_addstr(b, newline);
+	for (int64_t i = 0; (line.n || newline_first) && i < n; i++) {
+		if (newline_first)
+			buf_addstr(b, newline);
+		if (!str_eq(line, newline))
+			buf_addstr(b, line);
+		if (!newline_first)
+			buf_addstr(b, newline);
 	}
 	return 0;
-}
-
-/* Blanks at the ends of the lines go. */
-static struct str rstrip_lines(struct arena *a, struct str s, struct str newline)
-{
-	scoped(buf_fini) struct buf b = { 0 };
-
-	(void)newline;
-	buf_init(&b, OPS_MAX_TEXT);
-	for (size_t i = 0; i < s.n; i++) {
-		while (s.p[i] == '\n' && b.n && b.p[b.n - 1] == ' ')
-			b.n--;
-		buf_addc(&b, s.p[i]);
-	}
-	return (struct str){ buf_dup(&b, a), b.n };
 }
 
 static const struct value *f_comment(struct call *c)
@@ -283,35 +279,26 @@ static const struct value *f_comment(struct call *c)
 		return call_fault(c, "comment: no style \"" STR_FMT "\"", STR_ARG(name));
 	struct str decoration = named(c, "decoration", st->decoration),
 		   begin = named(c, "beginning", st->begin), end = named(c, "end", st->end),
-		   newline = named(c, "newline", "\n");
-	/* The lines before and after are decorated without the blank at the end. */
-	struct str bare = decoration;
+		   newline = named(c, "newline", "\n"), bare = decoration;
 	while (bare.n && bare.p[bare.n - 1] == ' ')
 		bare.n--;
-	bool block = begin.n || end.n;
-	const char *plain = arena_dup(c->a, (block ? decoration : bare).p,
-				      (block ? decoration : bare).n);
-	struct str prefix = named(c, "prefix", plain), postfix = named(c, "postfix", plain);
+	const char *plain = arena_dup(c->a, bare.p, bare.n);
 
 	buf_init(&b, OPS_MAX_TEXT);
 	if (begin.n) {
 		buf_addstr(&b, begin);
 		buf_addstr(&b, newline);
 	}
-	if (add_repeated(c, &b, "prefix", prefix, newline) < 0)
+	if (add_repeated(c, &b, "prefix", named(c, "prefix", plain), false, newline) < 0)
 		return NULL;
-	add_lines(&b, text, decoration, newline);
-	buf_addstr(&b, newline);
-	if (add_repeated(c, &b, "postfix", postfix, newline) < 0)
+	add_decorated(&b, text, decoration, newline);
+	if (add_repeated(c, &b, "postfix", named(c, "postfix", plain), true, newline) < 0)
 		return NULL;
-	if (end.n)
+	if (end.n) {
+		buf_addstr(&b, newline);
 		buf_addstr(&b, end);
-	struct str s = rstrip_lines(c->a, buf_str(&b), newline);
-	if (!end.n && str_ends(s, "\n"))
-		s.n--;
-	while (s.n && s.p[s.n - 1] == ' ')
-		s.n--;
-	return buf_check(&b, c->e) < 0 ? NULL : value_str(c->a, s);
+	}
+	return new_text(c, &b);
 }
 
 /* ---- sizes ---------------------------------------------------------------------------------- */

@@ -462,8 +462,10 @@ static const struct value *filter_items(struct call *c, bool by_attribute, bool 
 			if (c->host->test(c->host->arg, op_text(c->a, c->args->list.v[test]), v, c,
 					  rest, &r) < 0)
 				return NULL;
+		} else if (v->kind == V_UNDEFINED) {
+			return call_fault(c, STR_FMT, STR_ARG(v->s));
 		} else {
-			r = v->kind != V_UNDEFINED && value_is_truthy(v);
+			r = value_is_truthy(v);
 		}
 		if (r == want)
 			value_add(c->a, out, l->list.v[i]);

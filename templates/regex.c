@@ -113,9 +113,12 @@ static size_t add_reference(struct regex *r, struct str with, const struct regex
 		if (!str_to_int(name, &number))
 			number = regex_group(r, name);
 	} else {
-		static const char from[] = "ntr", to[] = "\n\t\r";
-		const char *known = memchr(from, c, 3);
-		buf_addc(out, known ? to[known - from] : c);
+		static const char from[] = "ntrabfv\\", to[] = "\n\t\r\a\b\f\v\\";
+		const char *known = with.n ? memchr(from, c, sizeof from - 1) : NULL;
+		if (!known)
+			buf_addc(out, '\\');
+		if (with.n)
+			buf_addc(out, known ? to[known - from] : c);
 		return used;
 	}
 	if (number >= 0 && (size_t)number < m->n)
