@@ -1,162 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filters that encode, decode and digest. JSON is written as Python's json.dumps does it, byte for
- * byte: files made from it are compared. */
+/* Filters that encode, decode and digest. */
+#include "templates/dumps.h"
 #include "templates/filters.h"
+#include "templates/jmespath.h"
 
 #include <openssl/evp.h>
 
-#include <math.h>
-#include <stdlib.h>
-
-struct json {
-	struct buf *b;
-	struct arena *a;
-	int64_t indent; /* < 0: one line */
-	bool sort, ascii;
-};
-
-static uint32_t decode(struct str s, size_t n)
+/* (', ', ': ') */
+static int separators(struct call *c, const struct value *v, struct dump_style *style)
 {
-	unsigned char c = (unsigned char)s.p[0];
-	uint32_t u = n == 1 ? c : n == 2 ? c & 0x1f : n == 3 ? c & 0x0f : c & 0x07;
-
-	for (size_t i = 1; i < n; i++)
-		u = u << 6 | ((unsigned char)s.p[i] & 0x3f);
-	return u;
+	if (!v || v->kind == V_NULL)
+		return 0;
+	if (v->kind != V_LIST || v->list.n != 2 || v->list.v[0]->kind != V_STR ||
+	    v->list.v[1]->kind != V_STR)
+		return err_set(c->e, ERR_SPEC, "separators must be two texts");
+	style->comma = v->list.v[0]->s;
+	style->colon = v->list.v[1]->s;
+	return 0;
 }
 
-static void json_text(struct json *j, struct str s)
-{
-	static const char from[] = "\"\\\n\r\t\b\f", to[] = "\"\\nrtbf";
-
-	buf_addc(j->b, '"');
-	for (size_t n; (n = op_char_len(s)); s = str_sub(s, n, SIZE_MAX)) {
-		unsigned char c = (unsigned char)s.p[0];
-		const char *known = memchr(from, s.p[0], sizeof from - 1);
-		uint32_t u = decode(s, n);
-		if (known)
-			buf_addf(j->b, "\\%c", to[known - from]);
-		else if (c < 0x20)
-			buf_addf(j->b, "\\u%04x", c);
-		else if (c < 0x80 || !j->ascii)
-			buf_add(j->b, s.p, n);
-		else if (u < 0x10000)
-			buf_addf(j->b, "\\u%04x", u);
-		else
-			buf_addf(j->b, "\\u%04x\\u%04x", 0xd800 + ((u - 0x10000) >> 10),
-				 0xdc00 + ((u - 0x10000) & 0x3ff));
-	}
-	buf_addc(j->b, '"');
-}
-
-static void json_newline(struct json *j, int depth)
-{
-	if (j->indent < 0)
-		return;
-	buf_addc(j->b, '\n');
-	buf_addn(j->b, ' ', (size_t)(j->indent * depth));
-}
-
-static int compare_keys(const void *x, const void *y)
-{
-	return str_cmp((*(const struct map_entry *const *)x)->key,
-		       (*(const struct map_entry *const *)y)->key);
-}
-
-static const struct map_entry **entries(struct arena *a, const struct value *map, bool sort)
-{
-	const struct map_entry **v = arena_array(a, const struct map_entry *, map->map.n + 1);
-
-	for (size_t i = 0; i < map->map.n; i++)
-		v[i] = &map->map.e[i];
-	if (sort)
-		qsort(v, map->map.n, sizeof *v, compare_keys);
-	return v;
-}
-
-static void json_value(struct json *j, const struct value *v, int depth);
-
-static void json_list(struct json *j, const struct value *v, int depth)
-{
-	buf_addc(j->b, '[');
-	for (size_t i = 0; i < v->list.n; i++) {
-		if (i)
-			buf_adds(j->b, j->indent < 0 ? ", " : ",");
-		json_newline(j, depth + 1);
-		json_value(j, v->list.v[i], depth + 1);
-	}
-	if (v->list.n)
-		json_newline(j, depth);
-	buf_addc(j->b, ']');
-}
-
-static void json_map(struct json *j, const struct value *v, int depth)
-{
-	const struct map_entry **e = entries(j->a, v, j->sort);
-
-	buf_addc(j->b, '{');
-	for (size_t i = 0; i < v->map.n; i++) {
-		if (i)
-			buf_adds(j->b, j->indent < 0 ? ", " : ",");
-		json_newline(j, depth + 1);
-		json_text(j, json_key(e[i]->key));
-		buf_adds(j->b, ": ");
-		json_value(j, e[i]->val, depth + 1);
-	}
-	if (v->map.n)
-		json_newline(j, depth);
-	buf_addc(j->b, '}');
-}
-
-static void json_value(struct json *j, const struct value *v, int depth)
-{
-	switch ((int)v->kind) {
-	case V_NULL: buf_adds(j->b, "null"); break;
-	case V_BOOL: buf_adds(j->b, v->b ? "true" : "false"); break;
-	case V_STR: json_text(j, v->s); break;
-	case V_LIST: json_list(j, v, depth); break;
-	case V_MAP: json_map(j, v, depth); break;
-	case V_FLOAT:
-		if (isinf(v->f))
-			buf_adds(j->b, v->f < 0 ? "-Infinity" : "Infinity");
-		else if (isnan(v->f))
-			buf_adds(j->b, "NaN");
-		else
-			buf_addstr(j->b, op_text(j->a, v));
-		break;
-	default: buf_addstr(j->b, op_text(j->a, v)); break;
-	}
-}
-
-static const struct value *as_json(struct call *c, int64_t indent, bool sort, bool ascii)
+/* c's arguments: indent, sort_keys, ensure_ascii, separators */
+static const struct value *as_json(struct call *c, int64_t indent, bool sort)
 {
 	scoped(buf_wipe) struct buf b = { 0 };
-	struct json j = { .b = &b, .a = c->a, .indent = indent, .sort = sort, .ascii = ascii };
+	struct dump_style style = { .colon = STR(": "),
+				    .sort = call_flag(c, 1, sort),
+				    .ascii = call_flag(c, 2, true) };
 
-	if (indent > 64)
+	if (call_int(c, 0, indent, &style.indent) < 0)
+		return NULL;
+	if (style.indent > 64)
 		return call_fault(c, "indent must be at most 64");
+	if (c->arg[0] && c->arg[0]->kind != V_NULL && style.indent < 0)
+		style.indent = 0;
+	style.comma = style.indent < 0 ? STR(", ") : STR(",");
+	if (separators(c, c->arg[3], &style) < 0)
+		return NULL;
 	buf_init(&b, OPS_MAX_TEXT);
-	json_value(&j, c->self, 0);
+	dump_json(&b, c->a, c->self, &style);
 	return buf_check(&b, c->e) < 0 ? NULL : value_str(c->a, buf_str(&b));
 }
 
 static const struct value *f_to_json(struct call *c)
 {
-	int64_t indent;
-
-	if (call_int(c, 0, -1, &indent) < 0)
-		return NULL;
-	return as_json(c, indent, call_flag(c, 1, false), call_flag(c, 2, true));
+	return as_json(c, -1, false);
 }
 
 /* Jinja2's own: keys sorted, and nothing that HTML could take for markup. */
 static const struct value *f_tojson(struct call *c)
 {
 	scoped(buf_wipe) struct buf b = { 0 };
-	const struct value *v;
-	int64_t indent;
+	const struct value *v = as_json(c, -1, true);
 
-	if (call_int(c, 0, -1, &indent) < 0 || !(v = as_json(c, indent, true, true)))
+	if (!v)
 		return NULL;
 	buf_init(&b, OPS_MAX_TEXT);
 	for (size_t i = 0; i < v->s.n; i++) {
@@ -170,11 +66,7 @@ static const struct value *f_tojson(struct call *c)
 
 static const struct value *f_to_nice_json(struct call *c)
 {
-	int64_t indent;
-
-	if (call_int(c, 0, 4, &indent) < 0)
-		return NULL;
-	return as_json(c, indent, call_flag(c, 1, true), call_flag(c, 2, true));
+	return as_json(c, 4, true);
 }
 
 static const struct value *f_from_json(struct call *c)
@@ -184,6 +76,16 @@ static const struct value *f_from_json(struct call *c)
 	if (c->self->kind != V_STR)
 		return call_fault(c, "from_json needs text, not %s", op_type_name(c->self));
 	return json_parse(c->a, "from_json", c->self->s, &v, c->e) < 0 ? NULL : v;
+}
+
+static const struct value *f_json_query(struct call *c)
+{
+	struct jmespath_run run = { .a = c->a, .e = c->e };
+	struct jmespath *j;
+
+	if (jmespath_parse(c->a, call_text(c, 0, ""), &j, c->e) < 0)
+		return NULL;
+	return jmespath_ask(&run, j, c->self);
 }
 
 static const struct value *f_from_yaml(struct call *c)
@@ -354,10 +256,11 @@ static const struct value *f_type_debug(struct call *c)
 }
 
 const struct callable filters_data[] = {
-	{ "to_json", f_to_json, "indent,sort_keys,ensure_ascii", 0 },
+	{ "to_json", f_to_json, "indent,sort_keys,ensure_ascii,separators", 0 },
 	{ "tojson", f_tojson, "indent", 0 },
-	{ "to_nice_json", f_to_nice_json, "indent,sort_keys,ensure_ascii", 0 },
+	{ "to_nice_json", f_to_nice_json, "indent,sort_keys,ensure_ascii,separators", 0 },
 	{ "from_json", f_from_json, "", 0 },
+	{ "json_query", f_json_query, "expr!", 0 },
 	{ "from_yaml", f_from_yaml, "", 0 },
 	{ "from_yaml_all", f_from_yaml_all, "", 0 },
 	{ "to_yaml", f_to_yaml,

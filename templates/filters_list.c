@@ -2,6 +2,7 @@
 /* Filters on lists and maps. Those that compare every item with every other go through a hash of
  * the item's text. */
 #include "templates/filters.h"
+#include "templates/order.h"
 
 #include <stdlib.h>
 
@@ -109,35 +110,6 @@ static const struct value *sort_key(struct call *c, const struct value *item,
 	return value_str(c->a, (struct str){ p, item->s.n });
 }
 
-struct keyed {
-	const struct value *key;
-	struct value *item;
-};
-
-/* Stable merge sort: qsort is not stable, and its comparison cannot fail. */
-static int merge_sort(struct keyed *v, struct keyed *tmp, size_t n, bool reverse, struct err *e)
-{
-	size_t half = n / 2, i = 0, k = half, out = 0;
-	int order;
-
-	if (n < 2)
-		return 0;
-	if (merge_sort(v, tmp, half, reverse, e) < 0 ||
-	    merge_sort(v + half, tmp, n - half, reverse, e) < 0)
-		return -1;
-	memcpy(tmp, v, n * sizeof *v);
-	while (i < half && k < n) {
-		if (op_order(tmp[k].key, tmp[i].key, &order, e) < 0)
-			return -1;
-		v[out++] = (reverse ? order > 0 : order < 0) ? tmp[k++] : tmp[i++];
-	}
-	while (i < half)
-		v[out++] = tmp[i++];
-	while (k < n)
-		v[out++] = tmp[k++];
-	return 0;
-}
-
 /* The values of several attributes, "a,b.c", as one to sort by. */
 static const struct value *sort_keys(struct call *c, const struct value *item, struct str names,
 				     bool case_counts)
@@ -158,8 +130,7 @@ static const struct value *sorted(struct call *c, const struct value *l, bool re
 				  const struct value *attribute, bool case_counts)
 {
 	size_t n = l->list.n;
-	struct keyed *v = arena_array(c->a, struct keyed, n + 1),
-		     *tmp = arena_array(c->a, struct keyed, n + 1);
+	struct keyed *v = arena_array(c->a, struct keyed, n + 1);
 	struct value *out = value_list(c->a);
 
 	for (size_t i = 0; i < n; i++) {
@@ -172,7 +143,7 @@ static const struct value *sorted(struct call *c, const struct value *l, bool re
 		if (!v[i].key)
 			return NULL;
 	}
-	if (merge_sort(v, tmp, n, reverse, c->e) < 0)
+	if (order_sort(c->a, v, n, reverse, c->e) < 0)
 		return NULL;
 	for (size_t i = 0; i < n; i++)
 		value_add(c->a, out, v[i].item);
