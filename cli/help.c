@@ -5,6 +5,7 @@
 
 #include "cli/events.h"
 #include "cli/view.h"
+#include "templates/templates.h"
 
 static void overview(struct buf *b)
 {
@@ -210,7 +211,7 @@ static const struct docs_table {
 	{ "exit-codes", manual_exit_codes }, { "spec", manual_spec },
 	{ "providers", manual_providers },   { "modules", manual_modules },
 	{ "module-args", module_manual },    { "events", event_manual },
-	{ "events.md", event_markdown },
+	{ "events.md", event_markdown },     { "templates.md", template_markdown },
 };
 
 static int cmd_docs_table(struct cli *c, struct err *e)

@@ -73,6 +73,7 @@ static inline must_check int eval_charge(struct eval *ev, const struct node *n, 
 }
 /* {{ f(x) }}: the function that n's name stands for; its arguments are in c. */
 const struct value *eval_function(struct eval *ev, const struct node *n, struct call *c);
+const char *eval_function_name(size_t i); /* all but those that the program registers */
 /* An N_CALL; caller: NULL, or given as the argument `caller`. */
 const struct value *eval_call_with(struct eval *ev, const struct node *n,
 				   const struct value *caller);

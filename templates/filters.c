@@ -25,12 +25,12 @@ const struct callable *filter_find(struct str name)
 	return map_get(rows(), name);
 }
 
-const char *filter_name(size_t i)
+const struct callable *filter_at(size_t i)
 {
 	for (size_t t = 0; t < ARRAY_LEN(tables); t++)
 		for (const struct callable *f = tables[t]; f->name; f++)
 			if (i-- == 0)
-				return f->name;
+				return f;
 	return NULL;
 }
 
@@ -39,9 +39,7 @@ const char *filter_suggest(struct str name)
 	const char *names[400];
 	size_t n = 0;
 
-	while (n < ARRAY_LEN(names) && filter_name(n)) {
-		names[n] = filter_name(n);
-		n++;
-	}
+	for (const struct callable *f; n < ARRAY_LEN(names) && (f = filter_at(n)); n++)
+		names[n] = f->name;
 	return str_suggest(name, names, n);
 }

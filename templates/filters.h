@@ -7,7 +7,7 @@
 
 const struct callable *filter_find(struct str name); /* NULL: none */
 const char *filter_suggest(struct str name);	     /* NULL: none is near */
-const char *filter_name(size_t i);		     /* all, in order; NULL past the last */
+const struct callable *filter_at(size_t i);	     /* all, in order; NULL past the last */
 
 /* The tables, each ended by a NULL name. */
 extern const struct callable filters_text[], filters_layout[], filters_html[], filters_number[],

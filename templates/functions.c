@@ -107,7 +107,7 @@ static const struct value *fn_namespace(struct eval *ev, const struct value *arg
 }
 
 /* now(utc, fmt): a text; Python's default form without a format. */
-static const struct value *fn_now(struct eval *ev, const struct call *c)
+static const struct value *fn_now(struct eval *ev, struct call *c)
 {
 	const struct value *utc = value_get(c->kwargs, "utc"), *fmt = value_get(c->kwargs, "fmt");
 	struct call f = {
@@ -121,9 +121,9 @@ static const struct value *fn_now(struct eval *ev, const struct call *c)
 	return filter_find(STR("strftime"))->fn(&f);
 }
 
-static const struct value *fn_undef(struct eval *ev, const struct value *args)
+static const struct value *fn_undef(struct eval *ev, struct call *c)
 {
-	const struct value *hint = args->list.n ? args->list.v[0] : NULL;
+	const struct value *hint = c->args->list.n ? c->args->list.v[0] : NULL;
 
 	return eval_undefined(ev, hint ? arena_printf(ev->a, STR_FMT, STR_ARG(op_text(ev->a, hint)))
 				       : "undefined by undef()");
@@ -153,7 +153,7 @@ static const struct value *registered(struct eval *ev, const struct node *n,
 	return NULL;
 }
 
-static const struct value *refuse_lipsum(struct eval *ev)
+static const struct value *refuse_lipsum(struct eval *ev, struct call *c unused_arg)
 {
 	err_set(ev->e, ERR_SPEC, "lipsum() is not available: it gives another text each time");
 	return NULL;
@@ -173,32 +173,62 @@ static const struct value *check_defined(struct eval *ev, const struct node *n,
 	return c->args;
 }
 
+static const struct value *call_range(struct eval *ev, struct call *c)
+{
+	return fn_range(ev, c->args);
+}
+
+static const struct value *call_dict(struct eval *ev, struct call *c)
+{
+	return fn_dict(ev, c->args, c->kwargs);
+}
+
+static const struct value *call_namespace(struct eval *ev, struct call *c)
+{
+	return fn_namespace(ev, c->args, c->kwargs);
+}
+
+static const struct value *call_cycler(struct eval *ev, struct call *c)
+{
+	return object_cycler(ev, c->args);
+}
+
+static const struct value *call_joiner(struct eval *ev, struct call *c)
+{
+	return object_joiner(ev, c->args);
+}
+
+static const struct value *call_lookup(struct eval *ev, struct call *c)
+{
+	return lookup_run(ev, c, false);
+}
+
+static const struct value *call_query(struct eval *ev, struct call *c)
+{
+	return lookup_run(ev, c, true);
+}
+
+static const struct row {
+	const char *name;
+	const struct value *(*fn)(struct eval *ev, struct call *c);
+} rows[] = {
+	{ "range", call_range },   { "dict", call_dict },	{ "namespace", call_namespace },
+	{ "cycler", call_cycler }, { "joiner", call_joiner },	{ "lookup", call_lookup },
+	{ "query", call_query },   { "q", call_query },		{ "now", fn_now },
+	{ "undef", fn_undef },	   { "lipsum", refuse_lipsum },
+};
+
+const char *eval_function_name(size_t i)
+{
+	return i + 1 < ARRAY_LEN(rows) ? rows[i].name : NULL; /* all but lipsum */
+}
+
 const struct value *eval_function(struct eval *ev, const struct node *n, struct call *c)
 {
-	const struct value *args = c->args;
-	struct str name = n->left->name;
-
 	if (!check_defined(ev, n, c))
 		return NULL;
-	if (str_eqc(name, "range"))
-		return fn_range(ev, args);
-	if (str_eqc(name, "dict"))
-		return fn_dict(ev, args, c->kwargs);
-	if (str_eqc(name, "namespace"))
-		return fn_namespace(ev, args, c->kwargs);
-	if (str_eqc(name, "cycler"))
-		return object_cycler(ev, args);
-	if (str_eqc(name, "joiner"))
-		return object_joiner(ev, args);
-	if (str_eqc(name, "lipsum"))
-		return refuse_lipsum(ev);
-	if (str_eqc(name, "now"))
-		return fn_now(ev, c);
-	if (str_eqc(name, "undef"))
-		return fn_undef(ev, args);
-	if (str_eqc(name, "lookup"))
-		return lookup_run(ev, c, false);
-	if (str_eqc(name, "query") || str_eqc(name, "q"))
-		return lookup_run(ev, c, true);
-	return registered(ev, n, args);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (str_eqc(n->left->name, rows[i].name))
+			return rows[i].fn(ev, c);
+	return registered(ev, n, c->args);
 }

@@ -713,7 +713,10 @@ static const struct row {
 
 const char *lookup_name(size_t i)
 {
-	return i < ARRAY_LEN(rows) ? rows[i].name : NULL;
+	for (size_t k = 0; k < ARRAY_LEN(rows); k++)
+		if (rows[k].fn && i-- == 0)
+			return rows[k].name;
+	return NULL;
 }
 
 static const struct row *find_row(struct eval *ev, struct str name)

@@ -9,6 +9,6 @@
 
 /* list: query, or wantlist=true. */
 const struct value *lookup_run(struct eval *ev, struct call *c, bool list);
-const char *lookup_name(size_t i); /* all, in order; NULL past the last */
+const char *lookup_name(size_t i); /* all that there are, in order; NULL past the last */
 
 #endif

@@ -357,6 +357,20 @@ static const struct callable tuple_methods[] = {
 	{ NULL, NULL, NULL, 0 },
 };
 
+const struct callable *methods_of(size_t i, const char **type)
+{
+	static const struct {
+		const char *type;
+		const struct callable *rows;
+	} all[] = { { "str", methods_text }, { "list", list_methods }, { "tuple", tuple_methods },
+		    { "dict", map_methods }, { "int", int_methods },   { "float", float_methods } };
+
+	if (i >= ARRAY_LEN(all))
+		return NULL;
+	*type = all[i].type;
+	return all[i].rows;
+}
+
 static const struct callable *table_of(const struct value *self)
 {
 	if (self->kind == V_STR)

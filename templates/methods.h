@@ -11,4 +11,7 @@ const char *method_suggest(const struct value *self, struct str name);
 
 extern const struct callable methods_text[]; /* ended by a NULL name */
 
+/* The tables by Python's name of the type; NULL past the last. */
+const struct callable *methods_of(size_t i, const char **type);
+
 #endif

@@ -51,4 +51,6 @@ must_check int template_header(struct template *t, unsigned *flags, struct err *
  * once by the cli. */
 void template_add_function(const char *name, template_function *fn, void *arg);
 
+void template_markdown(struct buf *b); /* what there is, from the tables */
+
 #endif

@@ -551,6 +551,11 @@ static const struct callable tests[] = {
 	{ NULL, NULL, NULL, 0 },
 };
 
+const struct callable *test_at(size_t i)
+{
+	return i + 1 < ARRAY_LEN(tests) ? &tests[i] : NULL;
+}
+
 const struct callable *test_find(struct str name)
 {
 	for (const struct callable *t = tests; t->name; t++)

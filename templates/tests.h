@@ -8,4 +8,6 @@
 const struct callable *test_find(struct str name); /* NULL: none */
 const char *test_suggest(struct str name);
 
+const struct callable *test_at(size_t i); /* all, in order; NULL past the last */
+
 #endif
