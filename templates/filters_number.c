@@ -195,7 +195,7 @@ static const struct value *f_password_hash(struct call *c)
 		setting = arena_printf(c->a, "%s%s", sc->prefix, s);
 	else
 		setting = arena_printf(c->a, "%srounds=%lld$%s", sc->prefix, (long long)rounds, s);
-	out = crypt_r(arena_dup(c->a, password.p, password.n), setting, data);
+	out = crypt_rn(arena_dup(c->a, password.p, password.n), setting, data, sizeof *data);
 	return out && *out != '*'
 		       ? value_cstr(c->a, out)
 		       : call_fault(c, "password_hash: the salt or the rounds are refused");

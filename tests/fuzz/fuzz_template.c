@@ -32,7 +32,8 @@ static void look_at(struct arena *a, const struct value *v)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const unsigned flags[] = { 0, TEMPLATE_NATIVE | TEMPLATE_LAZY,
-					  TEMPLATE_TRIM_BLOCKS | TEMPLATE_KEEP_NEWLINE };
+					  TEMPLATE_TRIM_BLOCKS | TEMPLATE_KEEP_NEWLINE |
+						  TEMPLATE_LSTRIP_BLOCKS };
 	struct arena *a = arena_new("fuzz");
 	struct scope scope = { .vars = vars_of(a) };
 	struct template t = { fuzz_text(data, size), { "f", 1, 1 } };
