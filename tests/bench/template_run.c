@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * template_run CASE.json - renders CASE's template, or evaluates its expressions, and prints the CPU seconds that took: the
- * part of template.sh that is ours. CASE: {"vars", "template", "times"} or {"vars", "expressions", "times"}.
+ * template_run CASE.json - renders CASE's template, or evaluates its expressions, and prints the
+ * CPU seconds that took: the part of template.sh that is ours. CASE: {"vars", "template", "times"}
+ * or {"vars", "expressions", "times"}.
  */
 #include <stdio.h>
 #include <time.h>
