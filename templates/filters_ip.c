@@ -1,757 +1,509 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Addresses and networks: Ansible's ipaddr and its kin, as ansible.utils has them over netaddr.
- * What is no address gives false, a question that does not fit it nothing.
- */
-#include <arpa/inet.h>
+/* Arithmetic with addresses and networks, and hardware addresses, as ansible.utils has them. */
+#include <ctype.h>
+#include <stdlib.h>
 
+#include "templates/address.h"
 #include "templates/filters.h"
+#include "templates/order.h"
 
-typedef unsigned __int128 u128;
-
-struct net {
-	bool v6;
-	u128 ip;
-	int prefix;
-	bool has_prefix; /* it was written */
-};
-
-/* ---- numbers -------------------------------------------------------------------------------- */
-
-static int bits_of(const struct net *n)
-{
-	return n->v6 ? 128 : 32;
-}
-
-static u128 all_ones(int bits)
-{
-	return bits >= 128 ? ~(u128)0 : ((u128)1 << bits) - 1;
-}
-
-static u128 host_mask(const struct net *n)
-{
-	return all_ones(bits_of(n) - n->prefix);
-}
-
-static u128 mask_of(const struct net *n)
-{
-	return all_ones(bits_of(n)) & ~host_mask(n);
-}
-
-static u128 first_of(const struct net *n)
-{
-	return n->ip & ~host_mask(n);
-}
-
-static u128 last_of(const struct net *n)
-{
-	return n->ip | host_mask(n);
-}
-
-static bool is_single(const struct net *n)
-{
-	return n->prefix == bits_of(n);
-}
-
-static bool is_network(const struct net *n)
-{
-	return !is_single(n) && n->ip == first_of(n);
-}
-
-/* No host: a link of two has two of them. */
-static bool is_no_host(const struct net *n)
-{
-	return is_network(n) && bits_of(n) - n->prefix > 1;
-}
-
-/* ---- texts ---------------------------------------------------------------------------------- */
-
-static const char *ip_text(struct arena *a, bool v6, u128 ip)
-{
-	char *out = arena_alloc(a, INET6_ADDRSTRLEN);
-	unsigned char bytes[16];
-
-	for (int i = 0; i < 16; i++)
-		bytes[i] = (unsigned char)(ip >> (8 * (15 - i)));
-	inet_ntop(v6 ? AF_INET6 : AF_INET, v6 ? bytes : bytes + 12, out, INET6_ADDRSTRLEN);
-	return out;
-}
-
-static const struct value *text_ip(struct call *c, const struct net *n, u128 ip)
-{
-	return value_cstr(c->a, ip_text(c->a, n->v6, ip));
-}
-
-static const struct value *text_net(struct call *c, const struct net *n, u128 ip)
-{
-	return value_strf(c->a, "%s/%d", ip_text(c->a, n->v6, ip), n->prefix);
-}
-
-static bool parse_ip(struct arena *a, struct str s, struct net *n)
-{
-	const char *text = arena_dup(a, s.p, s.n);
-	unsigned char bytes[16] = { 0 };
-
-	n->v6 = str_find_char(s, ':') != SIZE_MAX;
-	if (inet_pton(n->v6 ? AF_INET6 : AF_INET, text, n->v6 ? bytes : bytes + 12) != 1)
-		return false;
-	n->ip = 0;
-	for (int i = 0; i < 16; i++)
-		n->ip = n->ip << 8 | bytes[i];
-	return true;
-}
-
-/* "/24" or "/255.255.255.0" */
-static bool parse_prefix(struct arena *a, struct str s, struct net *n)
-{
-	struct net mask;
-	int64_t i;
-
-	n->has_prefix = true;
-	if (str_is_digits(s) && str_to_int(s, &i) && i <= bits_of(n)) {
-		n->prefix = (int)i;
-		return true;
-	}
-	if (!parse_ip(a, s, &mask) || mask.v6 != n->v6)
-		return false;
-	for (n->prefix = 0; n->prefix <= bits_of(n); n->prefix++)
-		if (mask_of(n) == mask.ip)
-			return true;
-	return false;
-}
-
-static bool parse(struct arena *a, const struct value *v, struct net *n)
-{
-	size_t slash;
-
-	*n = (struct net){ 0 };
-	if (v->kind == V_INT && v->i > 0 && v->i <= UINT32_MAX) {
-		n->ip = (u128)v->i;
-		n->prefix = 32;
-		return true;
-	}
-	if (v->kind != V_STR || !v->s.n)
-		return false;
-	slash = str_find_char(v->s, '/');
-	if (!parse_ip(a, str_sub(v->s, 0, slash), n))
-		return false;
-	n->prefix = bits_of(n);
-	return slash == SIZE_MAX || parse_prefix(a, str_sub(v->s, slash + 1, SIZE_MAX), n);
-}
-
-/* ---- questions ------------------------------------------------------------------------------ */
-
-static const struct value *none(struct call *c)
-{
-	return value_null(c->a);
-}
-
-static const struct value *itself(struct call *c, const struct net *n)
-{
-	return n->has_prefix ? text_net(c, n, n->ip) : text_ip(c, n, n->ip);
-}
-
-static const struct value *q_address(struct call *c, const struct net *n)
-{
-	if (is_no_host(n) && !n->v6)
-		return none(c);
-	return text_ip(c, n, n->ip);
-}
-
-static const struct value *q_net(struct call *c, const struct net *n)
-{
-	return is_network(n) || (n->has_prefix && n->ip == first_of(n) && !is_single(n))
-		       ? text_net(c, n, n->ip)
-		       : none(c);
-}
-
-static const struct value *q_network(struct call *c, const struct net *n)
-{
-	return text_ip(c, n, first_of(n));
-}
-
-static const struct value *q_network_prefix(struct call *c, const struct net *n)
-{
-	return text_net(c, n, first_of(n));
-}
-
-static const struct value *q_netmask(struct call *c, const struct net *n)
-{
-	return text_ip(c, n, mask_of(n));
-}
-
-static const struct value *q_hostmask(struct call *c, const struct net *n)
-{
-	return text_ip(c, n, host_mask(n));
-}
-
-static const struct value *q_prefix(struct call *c, const struct net *n)
-{
-	return value_int(c->a, n->prefix);
-}
-
-static const struct value *q_host(struct call *c, const struct net *n)
-{
-	return is_no_host(n) ? none(c) : text_net(c, n, n->ip);
-}
-
-static const struct value *q_host_prefix(struct call *c, const struct net *n)
-{
-	bool broadcast = bits_of(n) - n->prefix > 1 && !n->v6 && n->ip == last_of(n);
-
-	return is_no_host(n) || broadcast ? value_bool(c->a, false) : text_net(c, n, n->ip);
-}
-
-static const struct value *q_ip_prefix(struct call *c, const struct net *n)
-{
-	return is_no_host(n) || !n->has_prefix || is_single(n) ? none(c) : text_net(c, n, n->ip);
-}
-
-static const struct value *q_ip_netmask(struct call *c, const struct net *n)
-{
-	if (is_no_host(n) || is_single(n))
-		return none(c);
-	return value_strf(c->a, "%s %s", ip_text(c->a, n->v6, n->ip),
-			  ip_text(c->a, n->v6, mask_of(n)));
-}
-
-static const struct value *q_network_netmask(struct call *c, const struct net *n)
-{
-	return value_strf(c->a, "%s %s", ip_text(c->a, n->v6, first_of(n)),
-			  ip_text(c->a, n->v6, mask_of(n)));
-}
-
-static const struct value *q_size(struct call *c, const struct net *n)
-{
-	u128 size = host_mask(n) + 1;
-	char digits[40];
-	size_t at = sizeof digits;
-
-	if (size && size <= INT64_MAX)
-		return value_int(c->a, (int64_t)size);
-	if (!size)
-		return value_cstr(c->a, "340282366920938463463374607431768211456");
-	do
-		digits[--at] = (char)('0' + (int)(size % 10));
-	while (size /= 10);
-	return value_str(c->a, (struct str){ digits + at, sizeof digits - at });
-}
-
-static const struct value *q_broadcast(struct call *c, const struct net *n)
-{
-	return bits_of(n) - n->prefix < 2 ? none(c) : text_ip(c, n, last_of(n));
-}
-
-/* The first and the last address that a host may have; false: there are none. */
-static bool usable(struct call *c, const struct net *n, u128 *first, u128 *last)
-{
-	if (is_single(n)) {
-		if (!n->has_prefix)
-			call_fault(c, "not a network address");
-		return false;
-	}
-	bool two = bits_of(n) - n->prefix == 1;
-	*first = first_of(n) + !two;
-	*last = last_of(n) - !two;
-	return true;
-}
-
-static const struct value *none_unless_fault(struct call *c)
+/* Argument i as a whole number; a text of one is fine. */
+static int number(struct call *c, int i, int64_t *out)
 {
-	return c->e->kind ? NULL : none(c);
+	if (c->arg[i] && c->arg[i]->kind == V_STR && str_to_int(str_trim(c->arg[i]->s), out))
+		return 0;
+	return call_int(c, i, 0, out);
 }
 
-static const struct value *q_first_usable(struct call *c, const struct net *n)
+static const struct value *no(struct call *c)
 {
-	u128 first, last;
-
-	return usable(c, n, &first, &last) ? text_ip(c, n, first) : none_unless_fault(c);
-}
-
-static const struct value *q_last_usable(struct call *c, const struct net *n)
-{
-	u128 first, last;
-
-	return usable(c, n, &first, &last) ? text_ip(c, n, last) : none_unless_fault(c);
-}
-
-static const struct value *q_range_usable(struct call *c, const struct net *n)
-{
-	u128 first, last;
-
-	if (!usable(c, n, &first, &last))
-		return none_unless_fault(c);
-	return value_strf(c->a, "%s-%s", ip_text(c->a, n->v6, first), ip_text(c->a, n->v6, last));
-}
-
-static const struct value *near_usable(struct call *c, const struct net *n, int64_t offset)
-{
-	u128 first, last, ip = n->ip + (u128)(__int128)offset;
-
-	if (!usable(c, n, &first, &last))
-		return none_unless_fault(c);
-	return ip >= first && ip <= last ? text_ip(c, n, ip) : none(c);
-}
-
-static const struct value *q_next_usable(struct call *c, const struct net *n)
-{
-	return near_usable(c, n, 1);
-}
-
-static const struct value *q_previous_usable(struct call *c, const struct net *n)
-{
-	return near_usable(c, n, -1);
-}
-
-/* The other end of a link of two. */
-static const struct value *q_peer(struct call *c, const struct net *n)
-{
-	int host_bits = bits_of(n) - n->prefix;
-
-	if (host_bits == 1)
-		return text_ip(c, n, n->ip ^ 1);
-	if (host_bits == 2 && (n->ip & 3) != 0 && (n->ip & 3) != 3)
-		return text_ip(c, n, n->ip ^ 3);
-	return call_fault(c, "not a point-to-point network");
-}
-
-static bool is_in(const struct net *n, const char *network)
-{
-	struct arena *a scoped(arena_freep) = arena_new("network");
-	struct value v = { .kind = V_STR, .s = str_of(network) };
-	struct net in;
-
-	return parse(a, &v, &in) && in.v6 == n->v6 && n->prefix >= in.prefix &&
-	       first_of(&in) == (n->ip & mask_of(&in));
-}
-
-static bool is_in_any(const struct net *n, const char *const *networks)
-{
-	for (; *networks; networks++)
-		if (is_in(n, *networks))
-			return true;
-	return false;
-}
-
-static const char *const private_networks[] = { "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16",
-						"fc00::/7",   "fec0::/10",     NULL };
-static const char *const special_networks[] = { "0.0.0.0/8",
-						"127.0.0.0/8",
-						"169.254.0.0/16",
-						"192.0.2.0/24",
-						"198.51.100.0/24",
-						"203.0.113.0/24",
-						"240.0.0.0/4",
-						"::1/128",
-						"fe80::/10",
-						"2001:db8::/32",
-						NULL };
-static const char *const loopbacks[] = { "127.0.0.0/8", "::1/128", NULL };
-static const char *const multicasts[] = { "224.0.0.0/4", "ff00::/8", NULL };
-static const char *const link_locals[] = { "169.254.0.0/16", "fe80::/10", NULL };
-
-static const struct value *itself_if(struct call *c, const struct net *n, bool yes)
-{
-	return yes ? itself(c, n) : none(c);
-}
-
-static const struct value *q_private(struct call *c, const struct net *n)
-{
-	return itself_if(c, n, is_in_any(n, private_networks));
-}
-
-static const struct value *q_public(struct call *c, const struct net *n)
-{
-	return itself_if(c, n,
-			 !is_in_any(n, private_networks) && !is_in_any(n, special_networks) &&
-				 !is_in_any(n, multicasts));
-}
-
-static const struct value *q_loopback(struct call *c, const struct net *n)
-{
-	return itself_if(c, n, is_in_any(n, loopbacks));
-}
-
-static const struct value *q_multicast(struct call *c, const struct net *n)
-{
-	return itself_if(c, n, is_in_any(n, multicasts));
-}
-
-static const struct value *q_link_local(struct call *c, const struct net *n)
-{
-	return itself_if(c, n, is_in_any(n, link_locals));
-}
-
-static const struct value *q_unicast(struct call *c, const struct net *n)
-{
-	return itself_if(c, n, !is_in_any(n, multicasts));
-}
-
-static const struct value *q_version(struct call *c, const struct net *n)
-{
-	return value_int(c->a, n->v6 ? 6 : 4);
-}
-
-static const struct value *q_ipv4(struct call *c, const struct net *n)
-{
-	return n->v6 ? value_bool(c->a, false) : itself(c, n);
-}
-
-static const struct value *q_ipv6(struct call *c, const struct net *n)
-{
-	return n->v6 ? itself(c, n) : value_bool(c->a, false);
-}
-
-static const struct value *q_type(struct call *c, const struct net *n)
-{
-	return value_cstr(c->a, is_network(n) ? "network" : "address");
-}
-
-static const struct value *q_bool(struct call *c, const struct net *n unused_arg)
-{
-	return value_bool(c->a, true);
-}
-
-static const struct value *q_int(struct call *c, const struct net *n)
-{
-	if (n->v6)
-		return call_fault(c, "an IPv6 address has more than the 64 bits of a number here");
-	if (n->has_prefix && !is_single(n))
-		return value_strf(c->a, "%llu/%d", (unsigned long long)n->ip, n->prefix);
-	return value_int(c->a, (int64_t)n->ip);
-}
-
-static const struct value *q_revdns(struct call *c, const struct net *n)
-{
-	scoped(buf_fini) struct buf b = { 0 };
-
-	buf_init(&b, 128);
-	for (int i = 0; i < (n->v6 ? 32 : 4); i++)
-		buf_addf(&b, n->v6 ? "%x." : "%u.",
-			 (unsigned)(n->ip >> (n->v6 ? 4 * i : 8 * i)) & (n->v6 ? 0xfu : 0xffu));
-	buf_adds(&b, n->v6 ? "ip6.arpa." : "in-addr.arpa.");
-	return value_str(c->a, buf_str(&b));
-}
-
-static const struct value *q_wrap(struct call *c, const struct net *n)
-{
-	if (!n->v6)
-		return itself(c, n);
-	if (n->has_prefix)
-		return value_strf(c->a, "[%s]/%d", ip_text(c->a, true, n->ip), n->prefix);
-	return value_strf(c->a, "[%s]", ip_text(c->a, true, n->ip));
-}
-
-static const struct value *q_cidr(struct call *c, const struct net *n)
-{
-	return text_net(c, n, n->ip);
+	return value_bool(c->a, false);
 }
 
-static const struct question {
-	const char *name;
-	const struct value *(*fn)(struct call *c, const struct net *n);
-} questions[] = {
-	{ "", itself },
-	{ "address", q_address },
-	{ "ip", q_address },
-	{ "net", q_net },
-	{ "network", q_network },
-	{ "network_id", q_network },
-	{ "network/prefix", q_network_prefix },
-	{ "subnet", q_network_prefix },
-	{ "netmask", q_netmask },
-	{ "hostmask", q_hostmask },
-	{ "wildcard", q_hostmask },
-	{ "prefix", q_prefix },
-	{ "host", q_host },
-	{ "host/prefix", q_host_prefix },
-	{ "hostnet", q_host_prefix },
-	{ "gateway", q_host_prefix },
-	{ "gw", q_host_prefix },
-	{ "router", q_host_prefix },
-	{ "address/prefix", q_host_prefix },
-	{ "ip/prefix", q_ip_prefix },
-	{ "ip_netmask", q_ip_netmask },
-	{ "network_netmask", q_network_netmask },
-	{ "size", q_size },
-	{ "broadcast", q_broadcast },
-	{ "first_usable", q_first_usable },
-	{ "last_usable", q_last_usable },
-	{ "range_usable", q_range_usable },
-	{ "next_usable", q_next_usable },
-	{ "previous_usable", q_previous_usable },
-	{ "peer", q_peer },
-	{ "private", q_private },
-	{ "public", q_public },
-	{ "loopback", q_loopback },
-	{ "lo", q_loopback },
-	{ "multicast", q_multicast },
-	{ "link-local", q_link_local },
-	{ "unicast", q_unicast },
-	{ "version", q_version },
-	{ "ipv4", q_ipv4 },
-	{ "v4", q_ipv4 },
-	{ "4", q_ipv4 },
-	{ "ipv6", q_ipv6 },
-	{ "v6", q_ipv6 },
-	{ "6", q_ipv6 },
-	{ "type", q_type },
-	{ "bool", q_bool },
-	{ "int", q_int },
-	{ "revdns", q_revdns },
-	{ "wrap", q_wrap },
-	{ "cidr", q_cidr },
-};
-
-/* The n-th address of the network, from its end below zero. */
-static bool nth(const struct net *n, int64_t i, u128 *ip)
-{
-	u128 size = host_mask(n);
-
-	if (i >= 0 ? (u128)i > size : (u128) - (i + 1) > size)
-		return false;
-	*ip = i >= 0 ? first_of(n) + (u128)i : last_of(n) - (u128) - (i + 1);
-	return true;
-}
-
-static const struct value *ask_one(struct call *c, const struct net *n, const struct value *query)
-{
-	struct str q = query ? op_text(c->a, query) : STR("");
-	struct net in;
-	int64_t i;
-	u128 ip;
-
-	if (query && query->kind == V_STR)
-		for (size_t k = 0; k < ARRAY_LEN(questions); k++)
-			if (str_eqc(q, questions[k].name))
-				return questions[k].fn(c, n);
-	if (!query)
-		return itself(c, n);
-	if (str_to_int(q, &i)) {
-		if (is_single(n))
-			return itself(c, n);
-		return nth(n, i, &ip) ? text_net(c, n, ip) : value_bool(c->a, false);
-	}
-	if (parse(c->a, query, &in))
-		return itself_if(c, n,
-				 in.v6 == n->v6 && first_of(n) >= first_of(&in) &&
-					 last_of(n) <= last_of(&in));
-	return call_fault(c, "%s: unknown question \"" STR_FMT "\"", c->name, STR_ARG(q));
-}
-
-static const struct value *ask(struct call *c, const struct value *query, int version)
-{
-	const struct value *v = c->self;
-	struct value *out;
-	struct net n;
-
-	if (v->kind != V_LIST) {
-		if (!parse(c->a, v, &n) || (version && n.v6 != (version == 6)))
-			return value_bool(c->a, false);
-		return ask_one(c, &n, query);
-	}
-	out = value_list(c->a);
-	for (size_t i = 0; i < v->list.n; i++) {
-		if (!parse(c->a, v->list.v[i], &n) || (version && n.v6 != (version == 6)))
-			continue;
-		const struct value *one = ask_one(c, &n, query);
-		if (!one)
-			return NULL;
-		if (one->kind != V_NULL && !(one->kind == V_BOOL && !one->b))
-			value_add(c->a, out, one);
-	}
-	return out;
-}
-
-static const struct value *f_ipaddr(struct call *c)
+/* n.ip + i; false: that is no address. */
+static bool moved(const struct net *n, int64_t i, u128 *ip)
 {
-	return ask(c, c->arg[0], 0);
+	*ip = n->ip + (u128)(__int128)i;
+	return i < 0 ? *ip < n->ip : *ip >= n->ip;
 }
-
-static const struct value *f_ipv4(struct call *c)
-{
-	return ask(c, c->arg[0], 4);
-}
-
-static const struct value *f_ipv6(struct call *c)
-{
-	return ask(c, c->arg[0], 6);
-}
-
-/* Brackets around IPv6 addresses; everything else as it is. */
-static const struct value *wrapped(struct call *c, const struct value *v)
-{
-	struct value *out;
-	struct net n;
-
-	if (v->kind != V_LIST)
-		return parse(c->a, v, &n) && v->kind == V_STR ? q_wrap(c, &n) : v;
-	out = value_list(c->a);
-	for (size_t i = 0; i < v->list.n; i++)
-		value_add(c->a, out, wrapped(c, v->list.v[i]));
-	return out;
-}
-
-static const struct value *f_ipwrap(struct call *c)
-{
-	return wrapped(c, c->self);
-}
-
-/* ---- arithmetic ----------------------------------------------------------------------------- */
 
 static const struct value *f_ipmath(struct call *c)
 {
 	struct net n;
 	int64_t i;
+	u128 ip;
 
-	if (!parse(c->a, c->self, &n))
+	if (c->self->kind != V_STR || !net_parse(c->a, c->self->s, &n))
 		return call_fault(c, "ipmath: \"" STR_FMT "\" is no address",
 				  STR_ARG(op_text(c->a, c->self)));
-	if (call_int(c, 0, 0, &i) < 0)
+	if (number(c, 0, &i) < 0)
 		return NULL;
-	u128 ip = n.ip + (u128)(__int128)i;
-	if (ip > all_ones(bits_of(&n)) || (i < 0 && ip > n.ip) || (i > 0 && ip < n.ip))
+	if (!moved(&n, i, &ip) || ip > net_all_ones(net_bits(&n)))
 		return call_fault(c, "ipmath leads out of all addresses");
-	return text_ip(c, &n, ip);
+	return value_cstr(c->a, net_ip_text(c->a, n.v6, ip));
 }
 
 static const struct value *f_nthhost(struct call *c)
 {
 	struct net n;
 	int64_t i;
-	u128 ip;
 
-	if (!parse(c->a, c->self, &n) || call_int(c, 0, 0, &i) < 0)
-		return c->e->kind ? NULL : value_bool(c->a, false);
-	return nth(&n, i, &ip) ? text_ip(c, &n, ip) : value_bool(c->a, false);
+	if (!net_of(c->a, c->self, 0, &n) || !c->arg[0])
+		return no(c);
+	if (!str_to_int(str_trim(call_text(c, 0, "")), &i))
+		return no(c);
+	u128 last = net_host_mask(&n), back = i < 0 ? (u128)(-(i + 1)) : 0;
+	if (i >= 0)
+		return (u128)i > last
+			       ? no(c)
+			       : value_cstr(c->a, net_ip_text(c->a, n.v6, net_first(&n) + (u128)i));
+	if (back > last)
+		return call_fault(c, "nthhost: the network has no address %lld", (long long)i);
+	return value_cstr(c->a, net_ip_text(c->a, n.v6, net_last(&n) - back));
+}
+
+static void usable(const struct net *n, u128 *first, u128 *last)
+{
+	bool edges = net_host_bits(n) > 1;
+
+	*first = net_host_bits(n) ? net_first(n) + edges : n->ip;
+	*last = net_host_bits(n) ? net_last(n) - edges : n->ip;
+}
+
+static const struct value *nth_usable(struct call *c, int sign)
+{
+	u128 first, last, ip;
+	struct net n;
+	int64_t i;
+
+	if (!net_of(c->a, c->self, 0, &n))
+		return no(c);
+	if (number(c, 0, &i) < 0)
+		return NULL;
+	if (!net_host_bits(&n))
+		return value_null(c->a);
+	if (!moved(&n, sign * i, &ip))
+		return call_fault(c, "%s leads out of all addresses", c->name);
+	usable(&n, &first, &last);
+	return ip >= first && ip <= last ? net_plain(c->a, ip) : value_null(c->a);
 }
 
 static const struct value *f_next_nth_usable(struct call *c)
 {
-	struct net n;
-	int64_t i;
-
-	if (!parse(c->a, c->self, &n))
-		return value_bool(c->a, false);
-	return call_int(c, 0, 0, &i) < 0 ? NULL : near_usable(c, &n, i);
+	return nth_usable(c, 1);
 }
 
 static const struct value *f_previous_nth_usable(struct call *c)
 {
-	struct net n;
-	int64_t i;
+	return nth_usable(c, -1);
+}
 
-	if (!parse(c->a, c->self, &n))
-		return value_bool(c->a, false);
-	return call_int(c, 0, 0, &i) < 0 ? NULL : near_usable(c, &n, -i);
+/* ---- ranges --------------------------------------------------------------------------------- */
+
+struct range {
+	u128 first, last;
+};
+
+/* What is no address is 0 to 0, a link of two its first address. */
+static struct range range_of(struct call *c, const struct value *v, bool only_usable)
+{
+	struct range r = { 0, 0 };
+	struct net n;
+
+	if (!net_of(c->a, v, 0, &n))
+		return r;
+	r.first = net_first(&n);
+	r.last = net_host_bits(&n) > 1 ? net_last(&n) : r.first;
+	if (only_usable)
+		usable(&n, &r.first, &r.last);
+	return r;
+}
+
+static bool is_within(struct range in, struct range r)
+{
+	return in.first <= r.first && r.first <= in.last && in.first <= r.last && r.last <= in.last;
 }
 
 static const struct value *f_network_in_network(struct call *c)
 {
-	struct net x, y;
-
-	if (!parse(c->a, c->self, &x) || !parse(c->a, c->arg[0], &y))
-		return value_bool(c->a, false);
-	return value_bool(c->a, x.v6 == y.v6 && first_of(&y) >= first_of(&x) &&
-					last_of(&y) <= last_of(&x));
+	return value_bool(c->a,
+			  is_within(range_of(c, c->self, false), range_of(c, c->arg[0], false)));
 }
 
 static const struct value *f_network_in_usable(struct call *c)
 {
-	u128 first, last;
-	struct net x, y;
+	return value_bool(c->a,
+			  is_within(range_of(c, c->self, true), range_of(c, c->arg[0], false)));
+}
 
-	if (!parse(c->a, c->self, &x) || !parse(c->a, c->arg[0], &y))
-		return value_bool(c->a, false);
-	if (!usable(c, &x, &first, &last))
-		return c->e->kind ? NULL : value_bool(c->a, false);
-	return value_bool(c->a, x.v6 == y.v6 && first_of(&y) >= first && last_of(&y) <= last);
+static const struct value *f_reduce_on_network(struct call *c)
+{
+	const struct value *l = call_list(c, c->self);
+	struct range in = range_of(c, c->arg[0], false);
+	struct value *out = value_list(c->a);
+
+	for (size_t i = 0; l && i < l->list.n; i++)
+		if (is_within(in, range_of(c, l->list.v[i], false)))
+			value_add(c->a, out, l->list.v[i]);
+	return l ? out : NULL;
+}
+
+/* ---- cidr_merge ----------------------------------------------------------------------------- */
+
+struct span {
+	struct net net; /* as it was given, unless merged */
+	struct range r;
+	bool merged;
+};
+
+static int by_place(const void *x, const void *y)
+{
+	const struct span *a = x, *b = y;
+
+	if (a->net.v6 != b->net.v6)
+		return a->net.v6 ? 1 : -1;
+	if (a->r.last != b->r.last)
+		return a->r.last < b->r.last ? -1 : 1;
+	return a->r.first == b->r.first ? 0 : a->r.first < b->r.first ? -1 : 1;
+}
+
+/* The largest networks that together are the range. */
+static void add_range(struct call *c, struct value *out, const struct span *s)
+{
+	u128 at = s->r.first;
+
+	for (;;) {
+		struct net n = { .v6 = s->net.v6, .ip = at };
+		while (net_first(&n) != at || net_last(&n) > s->r.last)
+			n.prefix++;
+		value_add(c->a, out, net_text(c->a, &n, at));
+		if (net_last(&n) == s->r.last)
+			return;
+		at = net_last(&n) + 1;
+	}
+}
+
+static const struct value *merged(struct call *c, struct span *v, size_t n)
+{
+	struct value *out = value_list(c->a);
+	size_t kept = n;
+
+	qsort(v, n, sizeof *v, by_place);
+	for (size_t i = n; i-- > 1;) {
+		struct span *low = &v[i - 1], *high = &v[i];
+		if (low->net.v6 != high->net.v6 ||
+		    (high->r.first && high->r.first - 1 > low->r.last))
+			continue;
+		low->r.last = high->r.last;
+		if (high->r.first < low->r.first)
+			low->r.first = high->r.first;
+		low->merged = true;
+		memmove(high, high + 1, (kept - i - 1) * sizeof *v);
+		kept--;
+	}
+	for (size_t i = 0; i < kept; i++) {
+		if (v[i].merged)
+			add_range(c, out, &v[i]);
+		else
+			value_add(c->a, out, net_text(c->a, &v[i].net, v[i].net.ip));
+	}
+	return out;
+}
+
+static bool is_before(const struct net *x, const struct net *y)
+{
+	if (net_first(x) != net_first(y))
+		return net_first(x) < net_first(y);
+	if (x->prefix != y->prefix)
+		return x->prefix < y->prefix;
+	return x->ip < y->ip;
+}
+
+static const struct value *spanning(struct call *c, const struct span *v, size_t n)
+{
+	struct net low, high;
+
+	if (n < 2)
+		return n ? net_text(c->a, &v[0].net, v[0].net.ip) : value_null(c->a);
+	low = high = v[0].net;
+	for (size_t i = 1; i < n; i++) {
+		if (v[i].net.v6 != low.v6)
+			return call_fault(c, "cidr_merge: IPv4 and IPv6 have no common network");
+		if (is_before(&v[i].net, &low))
+			low = v[i].net;
+		if (is_before(&high, &v[i].net))
+			high = v[i].net;
+	}
+	high.ip = net_last(&high);
+	while (high.prefix > 0 && high.ip > net_first(&low)) {
+		high.prefix--;
+		high.ip = net_first(&high);
+	}
+	return net_text(c->a, &high, high.ip);
+}
+
+static const struct value *listed(struct call *c, struct str s)
+{
+	struct value *out = value_list(c->a);
+	struct str part;
+
+	while (s.n && str_next(&s, ',', &part))
+		value_add(c->a, out, value_str(c->a, str_trim(part)));
+	return out;
+}
+
+static const struct value *f_cidr_merge(struct call *c)
+{
+	struct str action = call_text(c, 0, "merge");
+	const struct value *l = c->self;
+	struct span *v;
+
+	if (l->kind == V_STR)
+		l = listed(c, l->s);
+	if (l->kind != V_LIST)
+		return call_fault(c, "cidr_merge needs a list, not %s", op_type_name(l));
+	v = arena_array(c->a, struct span, l->list.n + 1);
+	for (size_t i = 0; i < l->list.n; i++) {
+		struct value *item = l->list.v[i];
+		if (item->kind != V_STR || !net_parse(c->a, item->s, &v[i].net))
+			return call_fault(c, "cidr_merge: \"" STR_FMT "\" is no network",
+					  STR_ARG(op_text(c->a, item)));
+		v[i].r = (struct range){ net_first(&v[i].net), net_last(&v[i].net) };
+	}
+	if (str_eqc(action, "merge"))
+		return merged(c, v, l->list.n);
+	return str_eqc(action, "span") ? spanning(c, v, l->list.n)
+				       : call_fault(c, "cidr_merge: action is merge or span");
 }
 
 static const struct value *f_ip4_hex(struct call *c)
 {
-	struct str by = call_text(c, 0, "");
-	struct net n;
+	struct str by = call_text(c, 0, ""), rest = op_text(c->a, c->self), part;
+	scoped(buf_fini) struct buf b = { 0 };
+	int64_t n;
 
-	if (!parse(c->a, c->self, &n) || n.v6)
-		return call_fault(c, "ip4_hex needs an IPv4 address");
-	unsigned ip = (unsigned)n.ip;
-	return value_strf(c->a, "%02x" STR_FMT "%02x" STR_FMT "%02x" STR_FMT "%02x", ip >> 24,
-			  STR_ARG(by), ip >> 16 & 255, STR_ARG(by), ip >> 8 & 255, STR_ARG(by),
-			  ip & 255);
+	buf_init(&b, OPS_MAX_TEXT);
+	for (int i = 0; i < 4; i++) {
+		if (!rest.n || !str_next(&rest, '.', &part) || !str_to_int(part, &n))
+			return call_fault(c, "ip4_hex needs an IPv4 address");
+		if (i)
+			buf_addstr(&b, by);
+		buf_addf(&b, "%02llx", (long long)n);
+	}
+	while (rest.n && str_next(&rest, '.', &part))
+		if (!str_to_int(part, &n))
+			return call_fault(c, "ip4_hex needs an IPv4 address");
+	return buf_check(&b, c->e) < 0 ? NULL : value_str(c->a, buf_str(&b));
 }
 
 /* ---- ipsubnet ------------------------------------------------------------------------------- */
 
-/* The smaller network of `prefix` bits number i in n, or the larger one around it. */
-static const struct value *subnet_at(struct call *c, struct net n, int prefix, int64_t i)
+/* The network number i of those with `prefix` bits around an address. */
+static const struct value *around(struct call *c, struct net n, int prefix, int64_t i)
 {
-	u128 ip;
+	int bits = net_bits(&n), count = bits - prefix;
 
-	if (prefix < n.prefix) { /* i: how many bits larger than asked for; the network around it */
-		n.prefix = prefix;
-		return text_net(c, &n, first_of(&n));
-	}
-	struct net of = { .v6 = n.v6, .ip = first_of(&n) >> (bits_of(&n) - prefix), .prefix = 0 };
-	u128 count = (u128)1 << (prefix - n.prefix), at = i >= 0 ? (u128)i : count - (u128)-i;
-	if (i >= 0 ? (u128)i >= count : (u128)-i > count)
-		return value_bool(c->a, false);
-	ip = (of.ip + at) << (bits_of(&n) - prefix);
+	if (i > bits + 1 - i || i < prefix - bits)
+		return no(c);
+	if (i < 0)
+		i += count;
+	if (i < 0 || i >= count)
+		return call_fault(c, "ipsubnet: there is no such network");
+	n.prefix = prefix + (int)i;
+	return net_text(c->a, &n, net_first(&n));
+}
+
+/* The part number i of n with `prefix` bits. */
+static const struct value *part_of(struct call *c, struct net n, int prefix, int64_t i)
+{
+	int more = prefix - n.prefix;
+	u128 first = net_first(&n), count = more > 0 && more < 128 ? (u128)1 << more : 1;
+
+	if (more < 0 ? i != 0 : more < 128 && (i < 0 ? (u128)-i > count : (u128)i >= count))
+		return no(c);
+	u128 at = i < 0 ? count - (u128)-i : (u128)i;
 	n.prefix = prefix;
-	return text_net(c, &n, ip);
+	return net_text(c->a, &n, prefix ? first + (at << (net_bits(&n) - prefix)) : first);
+}
+
+static const struct value *subnet_by_size(struct call *c, struct net n, int prefix)
+{
+	bool single = !net_host_bits(&n);
+	int64_t i;
+
+	if (prefix > net_bits(&n))
+		return no(c);
+	if (c->arg[1] && c->arg[1]->kind != V_NULL) {
+		if (number(c, 1, &i) < 0)
+			return NULL;
+		return single ? around(c, n, prefix, i) : part_of(c, n, prefix, i);
+	}
+	if (single)
+		return around(c, n, prefix, 0);
+	if (prefix < n.prefix)
+		return call_fault(c, "ipsubnet: the network is smaller than /%d", prefix);
+	if (prefix - n.prefix == 128)
+		return value_cstr(c->a, "340282366920938463463374607431768211456");
+	return value_str(c->a, op_text(c->a, net_number(c->a, (u128)1 << (prefix - n.prefix))));
 }
 
 static const struct value *f_ipsubnet(struct call *c)
 {
-	const struct value *query = c->arg[0], *index = c->arg[1];
+	struct str query = call_text(c, 0, "");
 	struct net n, in;
-	int64_t prefix, i;
+	int64_t prefix;
 
-	if (!parse(c->a, c->self, &n))
-		return value_bool(c->a, false);
-	if (!query || (query->kind == V_STR && !query->s.n))
-		return text_net(c, &n, first_of(&n));
-	if (str_to_int(op_text(c->a, query), &prefix)) {
-		if (prefix < 0 || prefix > bits_of(&n))
-			return value_bool(c->a, false);
-		if (index && !(str_to_int(op_text(c->a, index), &i)))
-			return call_fault(c, "ipsubnet: the index must be a number");
-		if (index && is_single(&n)) { /* of an address: the network around it */
-			n.prefix = (int)prefix;
-			return text_net(c, &n, first_of(&n));
-		}
-		if (index)
-			return subnet_at(c, n, (int)prefix, i);
-		if (prefix < n.prefix && is_single(&n)) {
-			n.prefix = (int)prefix;
-			return text_net(c, &n, first_of(&n));
-		}
-		if (prefix < n.prefix)
-			return call_fault(c, "ipsubnet: the network is smaller than /%d",
-					  (int)prefix);
-		return prefix - n.prefix < 63 ? value_strf(c->a, "%lld", 1LL << (prefix - n.prefix))
-					      : value_bool(c->a, false);
-	}
-	/* Which of the parts of that network this one is, from 1. */
-	if (!parse(c->a, query, &in) || in.v6 != n.v6 || n.prefix < in.prefix ||
-	    first_of(&n) < first_of(&in) || last_of(&n) > last_of(&in))
+	if (!net_of(c->a, c->self, 0, &n))
+		return no(c);
+	if (!query.n)
+		return net_text(c->a, &n, net_first(&n));
+	n.ip = net_first(&n);
+	if (str_is_digits(query))
+		return subnet_by_size(
+			c, n, str_to_int(query, &prefix) && prefix < 999 ? (int)prefix : 999);
+	/* which of the parts of that network this one is, from 1 */
+	if (!net_of(c->a, value_str(c->a, query), 0, &in) || in.v6 != n.v6 ||
+	    n.prefix < in.prefix || n.ip < net_first(&in) || n.ip > net_last(&in))
 		return call_fault(c, "ipsubnet: it is not in that network");
-	u128 rank = ((first_of(&n) - first_of(&in)) >> (bits_of(&n) - n.prefix)) + 1;
-	return value_strf(c->a, "%llu", (unsigned long long)rank);
+	u128 rank = ((n.ip - net_first(&in)) >> (n.prefix ? net_host_bits(&n) : 0)) + 1;
+	return value_str(c->a, op_text(c->a, net_number(c->a, rank)));
+}
+
+/* ---- hardware addresses --------------------------------------------------------------------- */
+
+static const struct mac_form {
+	char sep;
+	int groups, least, most; /* of digits in each group */
+} mac_forms[] = { { ':', 6, 1, 2 }, { '-', 6, 1, 2 }, { ':', 3, 1, 4 }, { '-', 3, 1, 4 },
+		  { '.', 3, 1, 4 }, { '-', 2, 5, 6 }, { ':', 2, 5, 6 }, { 0, 1, 11, 12 },
+		  { ':', 8, 1, 2 }, { '-', 8, 1, 2 }, { ':', 4, 1, 4 }, { '-', 4, 1, 4 },
+		  { '.', 4, 1, 4 }, { 0, 1, 16, 16 } };
+
+static bool mac_in_form(struct str s, const struct mac_form *f, uint64_t *out)
+{
+	int width = 4 * f->most, n = 0;
+	struct str part = s;
+	uint64_t v;
+
+	*out = 0;
+	for (; s.n && n < f->groups; n++) {
+		if (f->sep)
+			str_next(&s, f->sep, &part);
+		else
+			s.n = 0;
+		if ((int)part.n < f->least || (int)part.n > f->most)
+			return false;
+		for (size_t i = 0; i < part.n; i++)
+			if (!isxdigit((unsigned char)part.p[i]))
+				return false;
+		if (!str_to_uint(part, 16, &v))
+			return false;
+		*out = width < 64 ? *out << width | v : v;
+	}
+	return n == f->groups && !s.n;
+}
+
+struct mac {
+	uint64_t v;
+	bool wide; /* 64 bits */
+};
+
+static bool mac_parse(struct str s, struct mac *m)
+{
+	*m = (struct mac){ 0, false };
+	for (size_t i = 0; i < ARRAY_LEN(mac_forms); i++)
+		if (mac_in_form(s, &mac_forms[i], &m->v)) {
+			m->wide = mac_forms[i].groups * mac_forms[i].most == 16;
+			return true;
+		}
+	if (!str_is_digits(s) || !str_to_uint(s, 10, &m->v))
+		return false;
+	m->wide = m->v >> 48 != 0;
+	return true;
+}
+
+static const struct mac_style {
+	const char *name;
+	int bits, digits; /* of a group */
+	char sep;
+	bool upper;
+} mac_styles[] = {
+	{ "bare", 64, 12, 0, true },	{ "cisco", 16, 4, '.', false },
+	{ "eui48", 8, 2, '-', true },	{ "linux", 8, 2, ':', false },
+	{ "pgsql", 24, 6, ':', false }, { "postgresql", 24, 6, ':', false },
+	{ "psql", 24, 6, ':', false },	{ "unix", 8, 1, ':', false },
+	{ "win", 8, 2, '-', true },
+};
+
+static const struct value *mac_text(struct call *c, const struct mac *m, const struct mac_style *s)
+{
+	int first = s->bits == 64 ? 0 : 48 - s->bits;
+	scoped(buf_fini) struct buf b = { 0 };
+
+	buf_init(&b, 64);
+	for (int at = first; at >= 0; at -= s->bits) {
+		unsigned long long v = m->v >> at;
+		if (s->bits < 64)
+			v &= (1ULL << s->bits) - 1;
+		if (at != first)
+			buf_addc(&b, s->sep);
+		if (s->upper)
+			buf_addf(&b, "%0*llX", s->digits, v);
+		else
+			buf_addf(&b, "%0*llx", s->digits, v);
+	}
+	return value_str(c->a, buf_str(&b));
+}
+
+static const struct value *f_hwaddr(struct call *c)
+{
+	struct str query = call_text(c, 0, "");
+	struct mac m;
+	bool ok = mac_parse(op_text(c->a, c->self), &m);
+
+	if (!ok && query.n && !str_eqc(query, "bool"))
+		return call_fault(c, "%s: \"" STR_FMT "\" is no hardware address", c->name,
+				  STR_ARG(op_text(c->a, c->self)));
+	if (!query.n)
+		return ok ? c->self : value_null(c->a);
+	if (str_eqc(query, "bool"))
+		return ok ? value_bool(c->a, true) : value_null(c->a);
+	if (str_eqc(query, "int"))
+		return net_number(c->a, m.v);
+	for (size_t i = 0; !m.wide && i < ARRAY_LEN(mac_styles); i++)
+		if (str_eqc(query, mac_styles[i].name))
+			return mac_text(c, &m, &mac_styles[i]);
+	return call_fault(c, "%s: unknown question \"" STR_FMT "\"", c->name, STR_ARG(query));
+}
+
+/* The address that a card gives itself in an IPv6 network. */
+static const struct value *f_slaac(struct call *c)
+{
+	struct net n;
+	struct mac m;
+
+	if (!net_of(c->a, c->self, 6, &n) || !c->arg[0] || !mac_parse(call_text(c, 0, ""), &m))
+		return no(c);
+	if (!m.wide)
+		m.v = m.v >> 24 << 40 | 0xfffe000000 | (m.v & 0xffffff);
+	m.v ^= (uint64_t)2 << 56;
+	u128 ip = net_first(&n) + m.v;
+	return value_cstr(c->a, net_ip_text(c->a, true, ip));
 }
 
 const struct callable filters_ip[] = {
-	{ "ipaddr", f_ipaddr, "query", 0 },
-	{ "ipv4", f_ipv4, "query", 0 },
-	{ "ipv6", f_ipv6, "query", 0 },
-	{ "ipwrap", f_ipwrap, "", 0 },
 	{ "ipmath", f_ipmath, "amount!", 0 },
 	{ "ipsubnet", f_ipsubnet, "query,index", 0 },
-	{ "nthhost", f_nthhost, "query!", 0 },
+	{ "nthhost", f_nthhost, "query", 0 },
 	{ "next_nth_usable", f_next_nth_usable, "offset!", 0 },
 	{ "previous_nth_usable", f_previous_nth_usable, "offset!", 0 },
 	{ "network_in_network", f_network_in_network, "test!", 0 },
 	{ "network_in_usable", f_network_in_usable, "test!", 0 },
+	{ "reduce_on_network", f_reduce_on_network, "network!", 0 },
+	{ "cidr_merge", f_cidr_merge, "action", 0 },
 	{ "ip4_hex", f_ip4_hex, "delimiter", 0 },
+	{ "hwaddr", f_hwaddr, "query,alias", 0 },
+	{ "macaddr", f_hwaddr, "query", 0 },
+	{ "slaac", f_slaac, "query", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
