@@ -45,10 +45,12 @@ enum yaml_flow {
 struct yaml_style {
 	int indent, width;
 	enum yaml_flow flow;
-	bool sort, explicit_start, escape_unicode;
+	bool sort, explicit_start, explicit_end, escape_unicode;
+	char quote; /* of every scalar: '"', '\'', '|', '>'; 0: as it needs */
 };
 
-/* As PyYAML's yaml.dump writes it (libyaml's emitter), secrets in clear; never with aliases. */
+/* As PyYAML's yaml.dump writes it (libyaml's emitter), secrets in clear. A list or map that is
+ * there twice, by address, is written once: &id001. */
 must_check int yaml_emit(struct buf *b, const struct value *v, const struct yaml_style *style,
 			 struct err *e);
 

@@ -17,6 +17,14 @@
 struct emitting {
 	yaml_emitter_t emitter;
 	const struct yaml_style *style;
+	struct arena *a;
+	struct map seen; /* address of a list or map -> struct shared */
+	int anchors;
+};
+
+struct shared {
+	int id; /* 0: it is there once */
+	bool written;
 };
 
 static int write_out(void *arg, unsigned char *text, size_t n)
@@ -66,6 +74,17 @@ static bool emit(struct emitting *m, yaml_event_t *event, int made)
 	return made && yaml_emitter_emit(&m->emitter, event);
 }
 
+static yaml_scalar_style_t scalar_style(char quote)
+{
+	switch (quote) {
+	case '"': return YAML_DOUBLE_QUOTED_SCALAR_STYLE;
+	case '\'': return YAML_SINGLE_QUOTED_SCALAR_STYLE;
+	case '|': return YAML_LITERAL_SCALAR_STYLE;
+	case '>': return YAML_FOLDED_SCALAR_STYLE;
+	default: return YAML_ANY_SCALAR_STYLE;
+	}
+}
+
 static bool emit_scalar(struct emitting *m, struct str s, bool plain)
 {
 	yaml_event_t event;
@@ -74,7 +93,115 @@ static bool emit_scalar(struct emitting *m, struct str s, bool plain)
 		    yaml_scalar_event_initialize(&event, NULL,
 						 (yaml_char_t *)"tag:yaml.org,2002:str",
 						 (yaml_char_t *)(uintptr_t)s.p, (int)s.n, plain,
-						 true, YAML_ANY_SCALAR_STYLE));
+						 true, scalar_style(m->style->quote)));
+}
+
+/* ---- what is there twice -------------------------------------------------------------------- */
+
+static struct shared *shared_get(struct emitting *m, const struct value *v)
+{
+	return map_get(&m->seen, (struct str){ (const char *)&v, sizeof v });
+}
+
+static int by_key(const void *x, const void *y)
+{
+	const struct map_entry *const *a = x, *const *b = y;
+
+	return str_cmp((*a)->key, (*b)->key);
+}
+
+static bool key_number(struct str key, double *f)
+{
+	struct str s = json_key(key);
+
+	*f = str_eqc(s, "true");
+	return *f == 1 || str_eqc(s, "false") || str_to_double(s, f);
+}
+
+static int by_number(const void *x, const void *y)
+{
+	const struct map_entry *const *a = x, *const *b = y;
+	double p = 0, q = 0;
+
+	key_number((*a)->key, &p);
+	key_number((*b)->key, &q);
+	return p < q ? -1 : p > q;
+}
+
+/* Texts among themselves and numbers among themselves have an order; else the map's own stays. */
+static int (*order_of(const struct value *v))(const void *, const void *)
+{
+	size_t texts = 0, numbers = 0;
+	double f;
+
+	for (size_t i = 0; i < v->map.n; i++) {
+		bool text = value_key_is_text(v->map.e[i].key);
+		texts += text;
+		numbers += !text && key_number(v->map.e[i].key, &f);
+	}
+	return texts == v->map.n ? by_key : numbers == v->map.n ? by_number : NULL;
+}
+
+/* The entries in the order in which they are written. */
+static const struct map_entry **ordered(struct emitting *m, const struct value *v)
+{
+	const struct map_entry **order = arena_array(m->a, const struct map_entry *, v->map.n + 1);
+
+	for (size_t i = 0; i < v->map.n; i++)
+		order[i] = &v->map.e[i];
+	if (m->style->sort && v->map.n && order_of(v))
+		qsort(order, v->map.n, sizeof(struct map_entry *), order_of(v));
+	return order;
+}
+
+/* Anchors are numbered in the order in which things are met again. */
+static void note(struct emitting *m, const struct value *v)
+{
+	struct shared *s;
+
+	if (v->kind != V_LIST && v->kind != V_MAP)
+		return;
+	s = shared_get(m, v);
+	if (s) {
+		s->id = s->id ? s->id : ++m->anchors;
+		return;
+	}
+	struct str key = str_dup(m->a, (struct str){ (const char *)&v, sizeof v });
+	map_put(&m->seen, key, arena_array(m->a, struct shared, 1));
+	for (size_t i = 0; v->kind == V_LIST && i < v->list.n; i++)
+		note(m, v->list.v[i]);
+	if (v->kind != V_MAP)
+		return;
+	const struct map_entry **order = ordered(m, v);
+	for (size_t i = 0; i < v->map.n; i++)
+		note(m, order[i]->val);
+}
+
+/* The anchor of a list or map, or NULL; *alias: it was written before. */
+static yaml_char_t *anchor(struct emitting *m, const struct value *v, bool *alias)
+{
+	struct shared *s = shared_get(m, v);
+
+	*alias = s && s->id && s->written;
+	if (!s || !s->id)
+		return NULL;
+	s->written = true;
+	return (yaml_char_t *)arena_printf(m->a, "id%03d", s->id);
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+/* What is no text: quoted, it is tagged so that it reads as its type. */
+static bool emit_other(struct emitting *m, struct str s)
+{
+	yaml_event_t event;
+
+	if (!m->style->quote)
+		return emit_scalar(m, s, true);
+	return emit(m, &event,
+		    yaml_scalar_event_initialize(&event, NULL, NULL, (yaml_char_t *)(uintptr_t)s.p,
+						 (int)s.n, true, false,
+						 scalar_style(m->style->quote)));
 }
 
 static bool emit_float(struct emitting *m, double f, struct str text)
@@ -83,17 +210,17 @@ static bool emit_float(struct emitting *m, double f, struct str text)
 	const char *e = memchr(text.p, 'e', text.n);
 
 	if (isnan(f))
-		return emit_scalar(m, STR(".nan"), true);
+		return emit_other(m, STR(".nan"));
 	if (isinf(f))
-		return emit_scalar(m, f < 0 ? STR("-.inf") : STR(".inf"), true);
+		return emit_other(m, f < 0 ? STR("-.inf") : STR(".inf"));
 	if (!e || memchr(text.p, '.', text.n))
-		return emit_scalar(m, text, true);
+		return emit_other(m, text);
 	/* YAML 1.1 reads 1e5 as text */
 	size_t n = (size_t)(e - text.p);
 	memcpy(number, text.p, n);
 	memcpy(number + n, ".0", 2);
 	memcpy(number + n + 2, e, text.n - n);
-	return emit_scalar(m, (struct str){ number, text.n + 2 }, true);
+	return emit_other(m, (struct str){ number, text.n + 2 });
 }
 
 static bool emit_value(struct emitting *m, const struct value *v);
@@ -119,9 +246,13 @@ static bool in_flow(const struct emitting *m, const struct value *v)
 static bool emit_list(struct emitting *m, const struct value *v)
 {
 	yaml_event_t event;
+	bool alias;
+	yaml_char_t *name = anchor(m, v, &alias);
 
+	if (alias)
+		return emit(m, &event, yaml_alias_event_initialize(&event, name));
 	if (!emit(m, &event,
-		  yaml_sequence_start_event_initialize(&event, NULL, NULL, true,
+		  yaml_sequence_start_event_initialize(&event, name, NULL, true,
 						       in_flow(m, v) ? YAML_FLOW_SEQUENCE_STYLE
 								     : YAML_BLOCK_SEQUENCE_STYLE)))
 		return false;
@@ -129,13 +260,6 @@ static bool emit_list(struct emitting *m, const struct value *v)
 		if (!emit_value(m, v->list.v[i]))
 			return false;
 	return emit(m, &event, yaml_sequence_end_event_initialize(&event));
-}
-
-static int by_key(const void *x, const void *y)
-{
-	const struct map_entry *const *a = x, *const *b = y;
-
-	return str_cmp((*a)->key, (*b)->key);
 }
 
 static bool emit_key(struct emitting *m, struct str key)
@@ -147,21 +271,19 @@ static bool emit_key(struct emitting *m, struct str key)
 
 static bool emit_map(struct emitting *m, const struct value *v)
 {
-	const struct map_entry **order = mem_alloc((v->map.n + 1) * sizeof(struct map_entry *));
+	const struct map_entry **order = ordered(m, v);
 	yaml_event_t event;
-	bool ok;
+	bool ok, alias;
+	yaml_char_t *name = anchor(m, v, &alias);
 
-	for (size_t i = 0; i < v->map.n; i++)
-		order[i] = &v->map.e[i];
-	if (m->style->sort && v->map.n)
-		qsort(order, v->map.n, sizeof(struct map_entry *), by_key);
+	if (alias)
+		return emit(m, &event, yaml_alias_event_initialize(&event, name));
 	ok = emit(m, &event,
-		  yaml_mapping_start_event_initialize(&event, NULL, NULL, true,
+		  yaml_mapping_start_event_initialize(&event, name, NULL, true,
 						      in_flow(m, v) ? YAML_FLOW_MAPPING_STYLE
 								    : YAML_BLOCK_MAPPING_STYLE));
 	for (size_t i = 0; ok && i < v->map.n; i++)
 		ok = emit_key(m, order[i]->key) && emit_value(m, order[i]->val);
-	mem_free(order);
 	return ok && emit(m, &event, yaml_mapping_end_event_initialize(&event));
 }
 
@@ -173,24 +295,26 @@ static bool emit_value(struct emitting *m, const struct value *v)
 	case V_LIST: return emit_list(m, v);
 	case V_MAP: return emit_map(m, v);
 	case V_STR: return emit_scalar(m, v->s, !reads_as_other_type(v->s));
-	case V_NULL: return emit_scalar(m, STR("null"), true);
-	case V_BOOL: return emit_scalar(m, v->b ? STR("true") : STR("false"), true);
+	case V_NULL: return emit_other(m, STR("null"));
+	case V_BOOL: return emit_other(m, v->b ? STR("true") : STR("false"));
 	default: break;
 	}
 	buf_init(&b, BUF_MAX_DEFAULT);
 	value_reveal(&b, v);
-	return v->kind == V_FLOAT ? emit_float(m, v->f, buf_str(&b))
-				  : emit_scalar(m, buf_str(&b), true);
+	return v->kind == V_FLOAT ? emit_float(m, v->f, buf_str(&b)) : emit_other(m, buf_str(&b));
 }
 
 int yaml_emit(struct buf *b, const struct value *v, const struct yaml_style *style, struct err *e)
 {
-	struct emitting m = { .style = style };
+	struct arena *a scoped(arena_freep) = arena_new("yaml_emit");
+	struct emitting m = { .style = style, .a = a };
 	yaml_event_t event;
 	bool ok;
 
 	if (!yaml_emitter_initialize(&m.emitter))
 		mem_oom();
+	map_init(&m.seen, a);
+	note(&m, v);
 	yaml_emitter_set_output(&m.emitter, write_out, b);
 	yaml_emitter_set_unicode(&m.emitter, !style->escape_unicode);
 	yaml_emitter_set_indent(&m.emitter, style->indent);
@@ -200,7 +324,7 @@ int yaml_emit(struct buf *b, const struct value *v, const struct yaml_style *sty
 		  yaml_document_start_event_initialize(&event, NULL, NULL, NULL,
 						       !style->explicit_start)) &&
 	     emit_value(&m, v) &&
-	     emit(&m, &event, yaml_document_end_event_initialize(&event, true)) &&
+	     emit(&m, &event, yaml_document_end_event_initialize(&event, !style->explicit_end)) &&
 	     emit(&m, &event, yaml_stream_end_event_initialize(&event)) &&
 	     yaml_emitter_flush(&m.emitter);
 	if (!ok && !e->kind)

@@ -112,13 +112,19 @@ static const struct value *as_yaml(struct call *c, struct yaml_style st)
 
 	if (call_int(c, 0, st.indent, &indent) < 0 || call_int(c, 3, st.width, &width) < 0)
 		return NULL;
-	st.indent = (int)(indent < 1 ? 2 : indent > 9 ? 9 : indent);
+	st.indent = (int)(indent < 2 || indent > 9 ? 2 : indent);
 	st.width = (int)(width > 1000000 ? 1000000 : width);
 	st.sort = call_flag(c, 1, true);
 	if (flow && flow->kind == V_BOOL)
 		st.flow = flow->b ? YAML_FLOW : YAML_BLOCK;
+	else if (flow)
+		st.flow = YAML_MIXED;
 	st.explicit_start = call_flag(c, 4, false);
 	st.escape_unicode = !call_flag(c, 5, true);
+	st.explicit_end = call_flag(c, 6, false);
+	st.quote = call_text(c, 7, "").n == 1 ? call_text(c, 7, "").p[0] : 0;
+	if (st.quote && !flow)
+		st.flow = YAML_BLOCK;
 	buf_init(&b, OPS_MAX_TEXT);
 	return yaml_emit(&b, c->self, &st, c->e) < 0 ? NULL : value_str(c->a, buf_str(&b));
 }
@@ -255,6 +261,10 @@ static const struct value *f_type_debug(struct call *c)
 	return value_cstr(c->a, op_type_name(c->self));
 }
 
+#define YAML_PARAMETERS                                                                        \
+	"indent,sort_keys,default_flow_style,width,explicit_start,allow_unicode,explicit_end," \
+	"default_style"
+
 const struct callable filters_data[] = {
 	{ "to_json", f_to_json, "indent,sort_keys,ensure_ascii,separators", 0 },
 	{ "tojson", f_tojson, "indent", 0 },
@@ -263,10 +273,8 @@ const struct callable filters_data[] = {
 	{ "json_query", f_json_query, "expr!", 0 },
 	{ "from_yaml", f_from_yaml, "", 0 },
 	{ "from_yaml_all", f_from_yaml_all, "", 0 },
-	{ "to_yaml", f_to_yaml,
-	  "indent,sort_keys,default_flow_style,width,explicit_start,allow_unicode", 0 },
-	{ "to_nice_yaml", f_to_nice_yaml,
-	  "indent,sort_keys,default_flow_style,width,explicit_start,allow_unicode", 0 },
+	{ "to_yaml", f_to_yaml, YAML_PARAMETERS, 0 },
+	{ "to_nice_yaml", f_to_nice_yaml, YAML_PARAMETERS, 0 },
 	{ "b64encode", f_b64encode, "", 0 },
 	{ "b64decode", f_b64decode, "", 0 },
 	{ "hash", f_hash, "hashtype", 0 },
