@@ -454,6 +454,17 @@ static const struct value *own_copy(struct eval *ev, const struct value *v)
 	return copy;
 }
 
+/* A name, and what is in it: it can be read twice and gives the same. */
+static bool is_path(const struct node *n)
+{
+	if (n->kind == N_ATTR)
+		return is_path(n->left);
+	if (n->kind == N_ITEM)
+		return is_path(n->left) &&
+		       (n->right->kind == N_LITERAL || n->right->kind == N_NAME);
+	return n->kind == N_NAME;
+}
+
 /* What n names, so that it may be changed: the same value for all who name it. */
 static const struct value *eval_own(struct eval *ev, const struct node *n)
 {
@@ -706,8 +717,13 @@ static const struct value *call_method(struct eval *ev, const struct node *n, st
 	if (c->self->kind == V_OBJECT)
 		return checked(ev, n, object_call(ev, c->self, name, c));
 	m = method_find(c->self, name);
-	if (m && m->flags & CALL_CHANGES && !(c->self = eval_own(ev, n->left->left)))
-		return NULL;
+	if (m && m->flags & CALL_CHANGES && !c->self->own) {
+		c->self = is_path(n->left->left) ? eval_own(ev, n->left->left)
+						 : own_copy(ev, c->self);
+		if (!c->self)
+			return NULL;
+		m = method_find(c->self, name);
+	}
 	if (m)
 		return invoke(ev, n, m, c);
 	item = value_gets(c->self, name);

@@ -96,7 +96,7 @@ static struct str unescape(struct reader *r, struct str s, char c)
 static int take_json(struct reader *r, struct str *s, struct tok *t)
 {
 	const char *start = s->p;
-	struct str inner;
+	struct str inner = STR("");
 	struct value *v;
 	struct err e = { 0 };
 
@@ -119,7 +119,7 @@ static int take_json(struct reader *r, struct str *s, struct tok *t)
 static int take_quoted(struct reader *r, struct str *s, struct tok *t)
 {
 	const char *start = s->p;
-	struct str inner;
+	struct str inner = STR("");
 	struct value *v;
 	struct err e = { 0 };
 

@@ -137,7 +137,7 @@ static const struct value *l_reverse(struct call *c)
 static int sort_items(struct call *c, struct value **v, struct value **tmp, size_t n, bool reverse)
 {
 	size_t half = n / 2, i = 0, k = half;
-	int order;
+	int order = 0;
 
 	if (n < 2)
 		return 0;
