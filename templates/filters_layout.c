@@ -49,6 +49,8 @@ static const struct value *f_truncate(struct call *c)
 
 	if (call_int(c, 0, 255, &length) < 0 || call_int(c, 3, 5, &leeway) < 0)
 		return NULL;
+	if (c->self->kind == V_LIST && (int64_t)c->self->list.n <= length + leeway)
+		return c->self;
 	if (c->self->kind != V_STR)
 		return call_fault(c, "truncate needs text, not %s", op_type_name(c->self));
 	if (length < dots || leeway < 0)
