@@ -66,6 +66,7 @@ static const struct value *f_tojson(struct call *c)
 
 static const struct value *f_to_nice_json(struct call *c)
 {
+	c->arg[3] = NULL; /* its separators are its own */
 	return as_json(c, 4, true);
 }
 
@@ -144,13 +145,14 @@ static const struct value *f_from_yaml_all(struct call *c)
 {
 	struct value *out = value_list(c->a);
 	struct str rest = op_text(c->a, c->self), line;
+	bool empty = !str_trim(rest).n;
 	struct call one = *c;
 	struct buf doc = { 0 };
 	const struct value *v;
 	bool more = true, any = false;
 
 	buf_init(&doc, OPS_MAX_TEXT);
-	while (more) {
+	while (more && !empty) {
 		more = str_next(&rest, '\n', &line);
 		bool mark = more && (str_eqc(line, "---") || str_starts(line, "--- "));
 		if (!more || (mark && any)) {
@@ -167,7 +169,7 @@ static const struct value *f_from_yaml_all(struct call *c)
 		}
 	}
 	buf_fini(&doc);
-	return more ? NULL : out;
+	return more && !empty ? NULL : out;
 }
 
 static const struct value *f_b64encode(struct call *c)

@@ -466,27 +466,41 @@ static const struct value *f_rejectattr(struct call *c)
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
+/* What an item is grouped by; NULL: a fault. */
+static const struct value *group_value(struct call *c, const struct value *item)
+{
+	const struct value *v = op_attribute(c->a, item, c->arg[0]);
+
+	if (v->kind == V_UNDEFINED && c->arg[1] && c->arg[1]->kind != V_NULL)
+		return c->arg[1];
+	return v->kind == V_UNDEFINED ? call_fault(c, "an item has " STR_FMT, STR_ARG(v->s)) : v;
+}
+
 static const struct value *f_groupby(struct call *c)
 {
-	const struct value *l = call_list(c, c->self);
+	const struct value *l = call_list(c, c->self), *real, *last = NULL;
+	struct keyed *v = arena_array(c->a, struct keyed, (l ? l->list.n : 0) + 1);
 	struct value *out = value_list(c->a), *group = NULL;
-	const struct value *last = NULL;
 
-	if (!l || !(l = sorted(c, l, false, c->arg[0], false)))
+	for (size_t i = 0; l && i < l->list.n; i++) {
+		v[i].item = l->list.v[i];
+		if (!(real = group_value(c, v[i].item)) ||
+		    !(v[i].key = sort_key(c, real, NULL, call_flag(c, 2, false))))
+			return NULL;
+	}
+	if (!l || order_sort(c->a, v, l->list.n, false, c->e) < 0)
 		return NULL;
 	for (size_t i = 0; i < l->list.n; i++) {
-		const struct value *real = op_attribute(c->a, l->list.v[i], c->arg[0]);
-		const struct value *key = sort_key(c, real, NULL, false);
-		if (!last || !op_equal(last, key)) {
+		if (!last || !op_equal(last, v[i].key)) {
 			struct value *pair = value_list(c->a);
 			pair->tuple = true;
 			group = value_list(c->a);
-			value_add(c->a, pair, real);
+			value_add(c->a, pair, group_value(c, v[i].item));
 			value_add(c->a, pair, group);
 			value_add(c->a, out, pair);
-			last = key;
+			last = v[i].key;
 		}
-		value_add(c->a, group, l->list.v[i]);
+		value_add(c->a, group, v[i].item);
 	}
 	return out;
 }
@@ -591,16 +605,35 @@ static const struct value *f_items2dict(struct call *c)
 	struct str key_name = call_text(c, 0, "key"), value_name = call_text(c, 1, "value");
 	const struct value *l = call_list(c, c->self);
 	struct value *out = value_map(c->a);
+	struct str key;
 
+	if (c->self->kind == V_MAP)
+		return call_fault(c, "items2dict needs a list, not a map");
 	for (size_t i = 0; l && i < l->list.n; i++) {
 		const struct value *k = value_gets(l->list.v[i], key_name),
 				   *v = value_gets(l->list.v[i], value_name);
 		if (!k || !v)
 			return call_fault(c, "item %zu has no \"" STR_FMT "\"", i,
 					  STR_ARG(k ? value_name : key_name));
-		value_sets(out, op_text(c->a, k), v);
+		if (!value_key(c->a, k, &key))
+			return call_fault(c, "item %zu has a key that is none of a map", i);
+		value_sets(out, key, v);
 	}
 	return l ? out : NULL;
+}
+
+/* Every item of x that is not in y. */
+static const struct value *without(struct call *c, const struct value *x, const struct value *y)
+{
+	struct value *out = value_list(c->a);
+	struct map in_y;
+
+	map_init(&in_y, c->a);
+	collect(c, y, &in_y);
+	for (size_t i = 0; i < x->list.n; i++)
+		if (!map_has(&in_y, identity(c, x->list.v[i])))
+			value_add(c->a, out, x->list.v[i]);
+	return out;
 }
 
 static const struct value *merged_list(struct call *c, struct str how, const struct value *x,
@@ -611,9 +644,9 @@ static const struct value *merged_list(struct call *c, struct str how, const str
 	if (str_eqc(how, "prepend"))
 		return op_binary(c->a, '+', y, x, c->e);
 	if (str_eqc(how, "append_rp"))
-		return op_binary(c->a, '+', choose(c, x, y, false), y, c->e);
+		return op_binary(c->a, '+', without(c, x, y), y, c->e);
 	if (str_eqc(how, "prepend_rp"))
-		return op_binary(c->a, '+', y, choose(c, x, y, false), c->e);
+		return op_binary(c->a, '+', y, without(c, x, y), c->e);
 	return str_eqc(how, "keep") ? x : y;
 }
 
@@ -654,6 +687,11 @@ static const struct value *f_combine(struct call *c)
 	bool deep = value_get_bool(c->kwargs, "recursive", false);
 	struct str lists = value_get_str(c->kwargs, "list_merge", "replace");
 
+	for (size_t i = 0; i < c->kwargs->map.n; i++)
+		if (!str_eqc(c->kwargs->map.e[i].key, "recursive") &&
+		    !str_eqc(c->kwargs->map.e[i].key, "list_merge"))
+			return call_fault(c, "combine has no parameter \"" STR_FMT "\"",
+					  STR_ARG(c->kwargs->map.e[i].key));
 	if (!is_list_merge(lists))
 		return call_fault(
 			c, "list_merge is replace, keep, append, prepend, append_rp or prepend_rp");
@@ -661,7 +699,7 @@ static const struct value *f_combine(struct call *c)
 		const struct value *v = c->args->list.v[i];
 		if (v->kind == V_LIST)
 			l = op_binary(c->a, '+', l, own_list(c, v), c->e);
-		else
+		else if (v->kind != V_NULL)
 			value_add(c->a, (struct value *)(uintptr_t)l, v);
 		if (!l)
 			return NULL;
@@ -729,7 +767,7 @@ const struct callable filters_list[] = {
 	{ "reject", f_reject, "", CALL_VARARGS | CALL_ITEMS },
 	{ "selectattr", f_selectattr, "", CALL_VARARGS | CALL_ITEMS },
 	{ "rejectattr", f_rejectattr, "", CALL_VARARGS | CALL_ITEMS },
-	{ "groupby", f_groupby, "attribute!", CALL_ITEMS },
+	{ "groupby", f_groupby, "attribute!,default,case_sensitive", CALL_ITEMS },
 	{ "batch", f_batch, "linecount!,fill_with", CALL_ITEMS },
 	{ "attr", f_attr, "name!", CALL_ITEMS },
 	{ "slice", f_slice, "slices!,fill_with", CALL_ITEMS },

@@ -211,6 +211,8 @@ static const struct value *f_rekey_on_member(struct call *c)
 	struct str duplicates = call_text(c, 1, "error"), key;
 	struct value *out = value_map(c->a), *items = value_list(c->a);
 
+	if (!str_eqc(duplicates, "error") && !str_eqc(duplicates, "overwrite"))
+		return call_fault(c, "duplicates is error or overwrite");
 	for (size_t i = 0; c->self->kind == V_MAP && i < c->self->map.n; i++)
 		value_add(c->a, items, c->self->map.e[i].val);
 	const struct value *l = c->self->kind == V_MAP ? items : call_list(c, c->self);
