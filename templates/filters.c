@@ -4,7 +4,8 @@
 static const struct callable *const tables[] = { filters_text,	 filters_layout, filters_html,
 						 filters_number, filters_path,	 filters_list,
 						 filters_sets,	 filters_random, filters_data,
-						 filters_ip,	 filters_ipaddr, filters_general };
+						 filters_ip,	 filters_ipaddr, filters_general,
+						 filters_keys };
 
 /* name -> row; made at the first use, kept for the life of the program */
 static const struct map *rows(void)

@@ -12,6 +12,6 @@ const struct callable *filter_at(size_t i);	     /* all, in order; NULL past the
 /* The tables, each ended by a NULL name. */
 extern const struct callable filters_text[], filters_layout[], filters_html[], filters_number[],
 	filters_path[], filters_list[], filters_sets[], filters_random[], filters_data[],
-	filters_ip[], filters_ipaddr[], filters_general[];
+	filters_ip[], filters_ipaddr[], filters_general[], filters_keys[];
 
 #endif

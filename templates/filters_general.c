@@ -120,6 +120,20 @@ static const struct value *f_version_sort(struct call *c)
 	return out;
 }
 
+static const struct value *f_crc32(struct call *c)
+{
+	uint32_t crc = UINT32_MAX;
+
+	if (c->self->kind != V_STR)
+		return call_fault(c, "crc32 needs a text, not %s", op_type_name(c->self));
+	for (size_t i = 0; i < c->self->s.n; i++) {
+		crc ^= (unsigned char)c->self->s.p[i];
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+	}
+	return value_strf(c->a, "%x", ~crc);
+}
+
 /* ---- times ---------------------------------------------------------------------------------- */
 
 static const struct unit {
@@ -199,6 +213,7 @@ static const struct value *f_to_unit(struct call *c)
 
 const struct callable filters_general[] = {
 	{ "counter", f_counter, "", CALL_ITEMS },
+	{ "crc32", f_crc32, "", 0 },
 	{ "dict", f_dict, "", CALL_ITEMS },
 	{ "dict_kv", f_dict_kv, "key!", CALL_ITEMS },
 	{ "groupby_as_dict", f_groupby_as_dict, "attribute!", CALL_ITEMS },
