@@ -17,9 +17,17 @@ void buf_init(struct buf *b, size_t max)
 	*b = (struct buf){ .p = nothing, .max = max ? max : BUF_MAX_DEFAULT };
 }
 
+void buf_init_in(struct buf *b, char *room, size_t size, size_t max)
+{
+	*b = (struct buf){
+		.p = room, .cap = size, .max = max ? max : BUF_MAX_DEFAULT, .lent = true
+	};
+	room[0] = '\0';
+}
+
 void buf_fini(struct buf *b)
 {
-	if (b->cap)
+	if (b->cap && !b->lent)
 		mem_free(b->p);
 	buf_init(b, b->max);
 }
@@ -27,7 +35,7 @@ void buf_fini(struct buf *b)
 void buf_wipe(struct buf *b)
 {
 	if (b->cap)
-		explicit_bzero(b->p, b->cap);
+		explicit_bzero(b->p, b->lent ? b->n : b->cap);
 	buf_fini(b);
 }
 
@@ -63,10 +71,11 @@ static bool reserve(struct buf *b, size_t n)
 		cap *= 2;
 	p = mem_alloc(cap);
 	memcpy(p, b->p, b->n + 1);
-	if (b->cap) {
-		explicit_bzero(b->p, b->cap);
+	if (b->cap)
+		explicit_bzero(b->p, b->lent ? b->n : b->cap);
+	if (b->cap && !b->lent)
 		mem_free(b->p);
-	}
+	b->lent = false;
 	b->p = p;
 	b->cap = cap;
 	return true;

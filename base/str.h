@@ -62,11 +62,14 @@ struct buf {
 	char *p; /* NUL-terminated; never NULL after buf_init */
 	size_t n, cap, max;
 	bool overflow;
+	bool lent; /* p is the caller's own memory, from buf_init_in */
 };
 
 #define BUF_MAX_DEFAULT ((size_t)64 << 20)
 
 void buf_init(struct buf *b, size_t max);
+/* Begins in `room`, which must outlive it: what fits costs no allocation. */
+void buf_init_in(struct buf *b, char *room, size_t size, size_t max);
 void buf_fini(struct buf *b); /* for scoped() too; frees */
 void buf_wipe(struct buf *b); /* overwrites the bytes with zeros, then frees: for secrets */
 void buf_clear(struct buf *b);

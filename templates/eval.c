@@ -828,8 +828,9 @@ static const struct value *eval_concat(struct eval *ev, const struct node *n)
 	scoped(buf_wipe) struct buf b = { 0 };
 	bool secret = false, unknown = false;
 	const struct value *v;
+	char room[256];
 
-	buf_init(&b, OPS_MAX_TEXT);
+	buf_init_in(&b, room, sizeof room, OPS_MAX_TEXT);
 	for (size_t i = 0; i < n->kids.n; i++) {
 		if (!(v = eval_value(ev, n->kids.v[i])))
 			return NULL;
@@ -908,7 +909,7 @@ static const struct value *eval_unary(struct eval *ev, const struct node *n)
 	if (!x)
 		return NULL;
 	if (n->kind == N_NOT)
-		return x->kind == V_UNKNOWN ? x : value_bool(ev->a, !value_is_truthy(x));
+		return x->kind == V_UNKNOWN ? x : op_bool(!value_is_truthy(x));
 	if (n->kind == N_NEGATE)
 		return checked(ev, n, op_negate(ev->a, x, ev->e));
 	if (op_is_number(x) || x->kind == V_UNKNOWN)

@@ -36,9 +36,9 @@ static const struct value *loop_get(struct eval *ev, struct object *o, struct st
 		if (str_eqc(name, numbers[k].name))
 			return value_int(ev->a, numbers[k].value);
 	if (str_eqc(name, "first"))
-		return value_bool(ev->a, i == 0);
+		return op_bool(i == 0);
 	if (str_eqc(name, "last"))
-		return value_bool(ev->a, i == n - 1);
+		return op_bool(i == n - 1);
 	if (str_eqc(name, "previtem"))
 		return i > 0 ? l->items->list.v[i - 1]
 			     : eval_undefined(ev, "there is no previous item");
@@ -48,12 +48,12 @@ static const struct value *loop_get(struct eval *ev, struct object *o, struct st
 	return NULL;
 }
 
-static const struct value *loop_changed(struct eval *ev, struct loop *l, const struct call *c)
+static const struct value *loop_changed(struct loop *l, const struct call *c)
 {
 	bool changed = !l->changed || !op_equal(l->changed, c->args);
 
 	l->changed = c->args;
-	return value_bool(ev->a, changed);
+	return op_bool(changed);
 }
 
 /* loop(items): the loop again, a level deeper. */
@@ -94,7 +94,7 @@ static const struct value *loop_call(struct eval *ev, struct object *o, struct s
 	if (!method.p)
 		return loop_again(ev, l, c);
 	if (str_eqc(method, "changed"))
-		return loop_changed(ev, l, c);
+		return loop_changed(l, c);
 	if (!str_eqc(method, "cycle"))
 		return NULL;
 	if (c->args->list.n)

@@ -3,6 +3,8 @@
 
 #include "templates/cache.h"
 
+#define CHAIN_MAX 400 /* letters of a message that go on being wrapped */
+
 /* No way out of the folders. */
 static bool leads_out(struct str name)
 {
@@ -85,5 +87,7 @@ void files_wrap(struct eval *ev, const struct node *n, const char *how)
 {
 	struct pos p = lex_pos(ev->text, ev->where, n->at);
 
+	if (strlen(ev->e->msg) > CHAIN_MAX)
+		return;
 	err_wrap(ev->e, "%s from %s:%d", how, p.file ? p.file : "a template", p.line);
 }

@@ -74,10 +74,11 @@ static const struct value *f_join(struct call *c)
 	scoped(buf_wipe) struct buf b = { 0 };
 	const struct value *l = call_list(c, c->self);
 	struct str sep = call_text(c, 0, "");
+	char room[256];
 
 	if (!l)
 		return NULL;
-	buf_init(&b, OPS_MAX_TEXT);
+	buf_init_in(&b, room, sizeof room, OPS_MAX_TEXT);
 	for (size_t i = 0; i < l->list.n; i++) {
 		const struct value *item = l->list.v[i];
 		if (c->arg[1])

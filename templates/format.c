@@ -241,8 +241,9 @@ const struct value *op_format(struct arena *a, struct str fmt, const struct valu
 			      struct err *e)
 {
 	scoped(buf_wipe) struct buf b = { 0 };
+	char room[256];
 
-	buf_init(&b, OPS_MAX_TEXT);
+	buf_init_in(&b, room, sizeof room, OPS_MAX_TEXT);
 	if (format_into(&b, a, fmt, args, e) < 0)
 		return NULL;
 	return op_marked(a, value_str(a, buf_str(&b)), value_has_secret(args));

@@ -384,12 +384,33 @@ static const struct callable *table_of(const struct value *self)
 	return self->kind == V_MAP ? map_methods : NULL;
 }
 
+/* name -> row of a table; made at the first use, kept for the life of the program */
+static const struct map *rows_of(const struct callable *table)
+{
+	static struct {
+		const struct callable *table;
+		struct map rows;
+	} known[6];
+	size_t i = 0;
+
+	while (i < ARRAY_LEN(known) && known[i].table && known[i].table != table)
+		i++;
+	if (i == ARRAY_LEN(known))
+		bug("more tables of methods than are known");
+	if (!known[i].table) {
+		known[i].table = table;
+		map_init(&known[i].rows, arena_new("methods"));
+		for (const struct callable *m = table; m->name; m++)
+			map_put(&known[i].rows, str_of(m->name), (void *)(uintptr_t)m);
+	}
+	return &known[i].rows;
+}
+
 const struct callable *method_find(const struct value *self, struct str name)
 {
-	for (const struct callable *m = table_of(self); m && m->name; m++)
-		if (str_eqc(name, m->name))
-			return m;
-	return NULL;
+	const struct callable *table = table_of(self);
+
+	return table ? map_get(rows_of(table), name) : NULL;
 }
 
 const char *method_suggest(const struct value *self, struct str name)

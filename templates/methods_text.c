@@ -12,8 +12,9 @@ static const struct value *cased(struct call *c, enum unicode_case to)
 {
 	scoped(buf_wipe) struct buf b = { 0 };
 	struct str s = c->self->s;
+	char room[256];
 
-	buf_init(&b, OPS_MAX_TEXT);
+	buf_init_in(&b, room, sizeof room, OPS_MAX_TEXT);
 	while (s.n)
 		unicode_add_cased(&b, unicode_take(&s), to);
 	return new_text(c, &b);
@@ -40,9 +41,10 @@ static const struct value *m_lower(struct call *c)
 {
 	scoped(buf_wipe) struct buf b = { 0 };
 	struct str s = c->self->s;
+	char room[256];
 	bool letter = false;
 
-	buf_init(&b, OPS_MAX_TEXT);
+	buf_init_in(&b, room, sizeof room, OPS_MAX_TEXT);
 	while (s.n) {
 		uint32_t ch = unicode_take(&s);
 		add_lower(&b, ch, letter, s);

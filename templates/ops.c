@@ -275,6 +275,12 @@ static const struct value *binary(struct arena *a, char op, const struct value *
 const struct value *op_binary(struct arena *a, char op, const struct value *x,
 			      const struct value *y, struct err *e)
 {
+	int64_t r;
+
+	if (x->kind == V_INT && y->kind == V_INT && !x->secret && !y->secret &&
+	    ((op == '+' && !__builtin_add_overflow(x->i, y->i, &r)) ||
+	     (op == '-' && !__builtin_sub_overflow(x->i, y->i, &r))))
+		return value_int(a, r);
 	if (x->kind == V_UNKNOWN || y->kind == V_UNKNOWN)
 		return value_unknown(a);
 	bool whole = x->kind == V_LIST && y->kind == V_LIST; /* items keep their own marks */
@@ -377,22 +383,25 @@ const struct value *op_compare(struct arena *a, enum compare_op op, const struct
 	if (x->kind == V_UNKNOWN || y->kind == V_UNKNOWN)
 		return value_unknown(a);
 	if (op == CMP_EQ || op == CMP_NE)
-		return value_bool(a, op_equal(x, y) == (op == CMP_EQ));
+		return op_bool(op_equal(x, y) == (op == CMP_EQ));
 	if (op == CMP_IN || op == CMP_NOT_IN) {
 		if (op_contains(y, x, &r, e) < 0)
 			return NULL;
-		return value_bool(a, r == (op == CMP_IN));
+		return op_bool(r == (op == CMP_IN));
 	}
-	struct err ignored = { 0 };
-	if (op_order(x, y, &order, &ignored) < 0)
+	if (x->kind == V_INT && y->kind == V_INT) {
+		order = x->i < y->i ? -1 : x->i > y->i;
+	} else if (op_order(x, y, &order, e) < 0) {
+		*e = (struct err){ 0 };
 		return bad_operands(e, names[op], x, y);
+	}
 	switch (op) {
 	case CMP_LT: r = order < 0; break;
 	case CMP_LE: r = order <= 0; break;
 	case CMP_GT: r = order > 0; break;
 	default: r = order >= 0; break;
 	}
-	return value_bool(a, r);
+	return op_bool(r);
 }
 
 /* ---- sequences ------------------------------------------------------------------------------ */

@@ -24,6 +24,15 @@ static inline bool op_is_number(const struct value *v)
 	return v->kind == V_INT || v->kind == V_FLOAT || v->kind == V_BOOL;
 }
 
+/* True or False, shared: they carry no marks. */
+static inline const struct value *op_bool(bool b)
+{
+	static const struct value truths[2] = { { .kind = V_BOOL, .b = false },
+						{ .kind = V_BOOL, .b = true } };
+
+	return &truths[b];
+}
+
 const char *op_type_name(const struct value *v); /* Python's: "str", "int", "NoneType" */
 double op_to_double(const struct value *v);	 /* of a number */
 int64_t op_to_int(const struct value *v);	 /* of a bool or int */

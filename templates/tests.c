@@ -10,9 +10,9 @@
 
 #include "templates/regex.h"
 
-static const struct value *answer(struct call *c, bool r)
+static const struct value *answer(struct call *c unused_arg, bool r)
 {
-	return value_bool(c->a, r);
+	return op_bool(r);
 }
 
 static const struct value *t_defined(struct call *c)

@@ -55,6 +55,26 @@ is "files and sequences" "part {{ a }}1,2,3" "$out"
 run eval 'lookup("url", "http://x/")'
 has "no network" "$err" "get_url"
 
+# What calls itself for ever ends with a word, on the small stack of a task.
+i=0
+while IFS= read -r template; do
+	i=$((i + 1))
+	printf '%s' "$template" >"deep$i.j2"
+	run render "deep$i.j2"
+	is "deep $i: refused" 1 "$status"
+	has "deep $i: says why" "$err" "too deep"
+done <<'END'
+{% macro m(n) %}{% for i in [1] %}{{ m(n + 1) }}{% endfor %}{% endmacro %}{{ m(0) }}
+{% include 'deep2.j2' %}
+{% for x in [1] recursive %}{{ loop([x]) }}{% endfor %}
+{% block a %}{{ self.a() }}{% endblock %}
+{% macro m() %}{% call m() %}{{ caller() }}{% endcall %}{% endmacro %}{{ m() }}
+{% extends 'deep6.j2' %}
+{{ lookup('template', 'deep7.j2') }}
+{% import 'deep8.j2' as x %}{{ x.a }}
+{% macro m() %}{% filter upper %}{% set q %}{{ [m()]|map('upper')|join(',') ~ '%s' % (m(),) }}{% endset %}{% endfilter %}{% endmacro %}{{ m() }}
+END
+
 printf 'cluster: c\nvars: {color: blue}\nproviders: {fake: {}}\npools: {a: {provider: fake, count: 2, image: i, machine: m, vars: {color: red}}}\n' >muster.yaml
 run eval 'color'
 is "a spec's variables" blue "$out"
