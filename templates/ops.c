@@ -301,10 +301,34 @@ const struct value *op_negate(struct arena *a, const struct value *x, struct err
 
 /* ---- comparison ----------------------------------------------------------------------------- */
 
+static bool equal_lists(const struct value *x, const struct value *y)
+{
+	bool same = x->list.n == y->list.n && x->tuple == y->tuple;
+
+	for (size_t i = 0; same && i < x->list.n; i++)
+		same = op_equal(x->list.v[i], y->list.v[i]);
+	return same;
+}
+
+static bool equal_maps(const struct value *x, const struct value *y)
+{
+	bool same = x->map.n == y->map.n;
+
+	for (size_t i = 0; same && i < x->map.n; i++) {
+		const struct value *other = value_gets(y, x->map.e[i].key);
+		same = other && op_equal(x->map.e[i].val, other);
+	}
+	return same;
+}
+
 bool op_equal(const struct value *x, const struct value *y)
 {
 	if (op_is_number(x) && op_is_number(y) && (x->kind == V_BOOL) != (y->kind == V_BOOL))
 		return op_to_double(x) == op_to_double(y);
+	if (x->kind == V_LIST && y->kind == V_LIST)
+		return equal_lists(x, y);
+	if (x->kind == V_MAP && y->kind == V_MAP)
+		return equal_maps(x, y);
 	return value_equal(x, y);
 }
 
