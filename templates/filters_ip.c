@@ -321,7 +321,7 @@ static const struct value *part_of(struct call *c, struct net n, int prefix, int
 
 	if (more < 0 ? i != 0 : more < 128 && (i < 0 ? (u128)-i > count : (u128)i >= count))
 		return no(c);
-	u128 at = i < 0 ? count - (u128)-i : (u128)i;
+	u128 at = i >= 0 ? (u128)i : (more < 128 ? count : 0) - (u128)-i;
 	n.prefix = prefix;
 	return net_text(c->a, &n, prefix ? first + (at << (net_bits(&n) - prefix)) : first);
 }
