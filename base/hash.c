@@ -127,3 +127,13 @@ int base64_decode(struct buf *b, struct str text, struct err *e)
 		return err_set(e, ERR_SPEC, "not base64: it is cut short");
 	return 0;
 }
+
+size_t hash_named(const char *name, struct str data, uint8_t out[HASH_MAX])
+{
+	const EVP_MD *md = EVP_get_digestbyname(name);
+	unsigned n = 0;
+
+	if (!md || EVP_MD_size(md) > HASH_MAX || EVP_Digest(data.p, data.n, out, &n, md, NULL) != 1)
+		return 0;
+	return n;
+}

@@ -18,4 +18,8 @@ void base64_encode(struct buf *b, struct str data); /* no line breaks */
 must_check int base64_decode(struct buf *b, struct str text, struct err *e);
 void hex_encode(struct buf *b, struct str data);
 
+#define HASH_MAX 64
+/* By OpenSSL's name: md5, sha512, ... Gives the digest's length, 0 if there is none of that name. */
+size_t hash_named(const char *name, struct str data, uint8_t out[HASH_MAX]);
+
 #endif

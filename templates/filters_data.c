@@ -4,8 +4,6 @@
 #include "templates/filters.h"
 #include "templates/jmespath.h"
 
-#include <openssl/evp.h>
-
 /* (', ', ': ') */
 static int separators(struct call *c, const struct value *v, struct dump_style *style)
 {
@@ -195,19 +193,15 @@ static const struct value *f_b64decode(struct call *c)
 
 static const struct value *digest(struct call *c, struct str kind)
 {
-	unsigned char out[EVP_MAX_MD_SIZE];
+	uint8_t out[HASH_MAX];
 	struct str s = op_text(c->a, c->self);
-	const EVP_MD *md = EVP_get_digestbyname(arena_dup(c->a, kind.p, kind.n));
 	scoped(buf_fini) struct buf b = { 0 };
-	unsigned n;
+	size_t n = hash_named(arena_dup(c->a, kind.p, kind.n), s, out);
 
-	if (!md)
+	if (!n)
 		return call_fault(c, "there is no digest \"" STR_FMT "\"", STR_ARG(kind));
-	if (EVP_Digest(s.p, s.n, out, &n, md, NULL) != 1)
-		return call_fault(c, "the digest \"" STR_FMT "\" failed", STR_ARG(kind));
 	buf_init(&b, BUF_MAX_DEFAULT);
-	for (unsigned i = 0; i < n; i++)
-		buf_addf(&b, "%02x", out[i]);
+	hex_encode(&b, (struct str){ (const char *)out, n });
 	return value_str(c->a, buf_str(&b));
 }
 
@@ -221,10 +215,9 @@ static const struct value *f_to_uuid(struct call *c)
 {
 	struct str space = call_text(c, 0, "361e6d51-faec-444a-9079-341386da8e2e"),
 		   s = op_text(c->a, c->self);
-	unsigned char out[EVP_MAX_MD_SIZE];
+	uint8_t out[HASH_MAX];
 	scoped(buf_fini) struct buf b = { 0 };
 	uint64_t byte;
-	unsigned n;
 
 	buf_init(&b, OPS_MAX_TEXT);
 	for (size_t i = 0; i < space.n; i++) {
@@ -238,7 +231,7 @@ static const struct value *f_to_uuid(struct call *c)
 	if (b.n != 16)
 		return call_fault(c, "\"" STR_FMT "\" is no UUID", STR_ARG(space));
 	buf_addstr(&b, s);
-	if (EVP_Digest(b.p, b.n, out, &n, EVP_sha1(), NULL) != 1)
+	if (!hash_named("sha1", buf_str(&b), out))
 		return call_fault(c, "the digest failed");
 	out[6] = (unsigned char)((out[6] & 0x0f) | 0x50);
 	out[8] = (unsigned char)((out[8] & 0x3f) | 0x80);

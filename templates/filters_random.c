@@ -4,8 +4,6 @@
  * spread their schedules by it: `60 | random(seed=inventory_hostname)`. Python's generator is the
  * Mersenne Twister (MT19937); a text seeds it by its bytes and their SHA-512.
  */
-#include <openssl/evp.h>
-
 #include "base/rand.h"
 #include "templates/filters.h"
 
@@ -91,9 +89,9 @@ static void seed_by_bytes(struct twister *t, const unsigned char *p, size_t n, s
 
 static int seed(struct call *c, struct twister *t, const struct value *v)
 {
-	unsigned char digest[EVP_MAX_MD_SIZE];
+	uint8_t digest[HASH_MAX];
 	scoped(buf_wipe) struct buf b = { 0 };
-	unsigned n = 0;
+	size_t n;
 
 	*t = (struct twister){ .seeded = v && v->kind != V_NULL };
 	if (!t->seeded)
@@ -108,7 +106,8 @@ static int seed(struct call *c, struct twister *t, const struct value *v)
 	if (v->kind != V_STR)
 		return err_set(c->e, ERR_SPEC, "a seed must be text or a whole number, not %s",
 			       op_type_name(v));
-	if (EVP_Digest(v->s.p, v->s.n, digest, &n, EVP_sha512(), NULL) != 1)
+	n = hash_named("sha512", v->s, digest);
+	if (!n)
 		return err_set(c->e, ERR_SPEC, "the digest of the seed failed");
 	buf_init(&b, OPS_MAX_TEXT);
 	buf_addstr(&b, v->s);
