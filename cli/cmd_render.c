@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* render and eval: a template or an expression tried out with the spec's variables and those of the
  * command line. */
+#include <errno.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "cli/view.h"
@@ -39,12 +41,33 @@ static int find_names(struct cli *c, const struct render_opts *o, const char *fi
 	return 0;
 }
 
+/* To its end, however slowly it comes. */
+static int read_input(struct cli *c, struct str *out, struct err *e)
+{
+	scoped(buf_wipe) struct buf b = { 0 };
+	char part[4096];
+	ssize_t n;
+
+	buf_init(&b, RENDER_MAX);
+	while ((n = read(STDIN_FILENO, part, sizeof part)) != 0) {
+		struct pollfd ready = { .fd = STDIN_FILENO, .events = POLLIN };
+		if (n > 0)
+			buf_addstr(&b, (struct str){ part, (size_t)n });
+		else if (errno == EAGAIN && poll(&ready, 1, -1) < 0 && errno != EINTR)
+			return err_sys(e, "waiting for stdin");
+		else if (errno != EAGAIN && errno != EINTR)
+			return err_sys(e, "reading stdin");
+	}
+	*out = (struct str){ buf_dup(&b, c->a), b.n };
+	return buf_check(&b, e);
+}
+
 static int read_template(struct cli *c, const char *file, struct template *t, struct err *e)
 {
 	bool input = strcmp(file, "-") == 0;
 
 	t->where = (struct pos){ input ? "stdin" : file, 1, 1 };
-	return fs_read(c->a, input ? "/dev/stdin" : file, RENDER_MAX, &t->text, e);
+	return input ? read_input(c, &t->text, e) : fs_read(c->a, file, RENDER_MAX, &t->text, e);
 }
 
 static int finish(struct cli *c, const struct value *v, bool as_json, struct err *e)

@@ -8,17 +8,14 @@
  */
 #include "templates/eval.h"
 
-#include "templates/filters.h"
 #include "templates/lex.h"
-#include "templates/methods.h"
-#include "templates/tests.h"
 
 int eval_fault(struct eval *ev, const struct node *n)
 {
 	return err_at(ev->e, lex_pos(ev->text, ev->where, n->at));
 }
 
-static const struct value *fail(struct eval *ev, const struct node *n)
+const struct value *eval_fail(struct eval *ev, const struct node *n)
 {
 	eval_fault(ev, n);
 	return NULL;
@@ -31,15 +28,15 @@ int eval_too_long(struct eval *ev, const struct node *n)
 }
 
 /* What was made must stay printable and pay for its size. */
-static const struct value *checked(struct eval *ev, const struct node *n, const struct value *v)
+const struct value *eval_checked(struct eval *ev, const struct node *n, const struct value *v)
 {
 	uint64_t nodes = 0;
 
 	if (!v)
-		return fail(ev, n);
+		return eval_fail(ev, n);
 	if (v->kind == V_LIST || v->kind == V_MAP) {
 		if (op_check_nesting(v, &nodes, ev->e) < 0)
-			return fail(ev, n);
+			return eval_fail(ev, n);
 		return eval_charge(ev, n, nodes / 16) < 0 ? NULL : v;
 	}
 	if (v->kind == V_STR && v->s.n > 256)
@@ -85,7 +82,7 @@ static const char *suggest_name(struct eval *ev, struct str name)
 	return str_suggest(name, names, all.n);
 }
 
-static const struct value *find_in_frames(struct eval *ev, const struct node *n)
+const struct value *eval_in_frames(struct eval *ev, const struct node *n)
 {
 	const struct map_entry *en;
 
@@ -126,23 +123,18 @@ static const struct value *unknown_name(struct eval *ev, struct str name)
 	return v;
 }
 
-static struct str key_of(const void *const *p)
-{
-	return (struct str){ (const char *)p, sizeof *p };
-}
-
 /* v, or the copy of it that was changed. */
 static const struct value *now(struct eval *ev, const struct value *v)
 {
 	const void *p = v;
-	const struct value *copy = map_get(&ev->bounds->moved, key_of(&p));
+	const struct value *copy = map_get(&ev->bounds->moved, eval_address(&p));
 
 	return copy ? copy : v;
 }
 
 static const struct value *lookup(struct eval *ev, const struct node *n, bool *raw)
 {
-	const struct value *v = find_in_frames(ev, n);
+	const struct value *v = eval_in_frames(ev, n);
 
 	*raw = false;
 	if (v)
@@ -153,6 +145,22 @@ static const struct value *lookup(struct eval *ev, const struct node *n, bool *r
 		return copy;
 	}
 	return unknown_name(ev, n->name);
+}
+
+const struct value *eval_undefined_fault(struct eval *ev, const struct node *n,
+					 const struct value *v)
+{
+	size_t line = str_find_char(v->s, '\n');
+	const char *best = NULL;
+
+	err_set(ev->e, ERR_SPEC, STR_FMT, STR_ARG(str_sub(v->s, 0, line)));
+	if (str_ends(v->s, is_undefined))
+		best = suggest_name(ev, str_sub(v->s, 1, v->s.n + 1 - sizeof is_undefined));
+	if (best)
+		err_hint(ev->e, "did you mean \"%s\"?", best);
+	else if (line != SIZE_MAX)
+		err_hint(ev->e, STR_FMT, STR_ARG(str_sub(v->s, line + 1, SIZE_MAX)));
+	return eval_fail(ev, n);
 }
 
 /* ---- texts in variables --------------------------------------------------------------------- */
@@ -182,12 +190,12 @@ static const struct value *finish_text(struct eval *ev, const struct node *n, co
 			continue;
 		err_set(ev->e, ERR_SPEC, "\"" STR_FMT "\" refers to itself",
 			STR_ARG(str_sub(ev->text, n->at, n->end)));
-		return fail(ev, n);
+		return eval_fail(ev, n);
 	}
 	/* A text costs the stack more than an expression does. */
 	if ((ev->bounds->depth += 4) > EVAL_MAX_DEPTH) {
 		err_set(ev->e, ERR_SPEC, "variables refer to each other too deep");
-		return fail(ev, n);
+		return eval_fail(ev, n);
 	}
 	struct lazy here = { ev->bounds->lazy, v };
 	ev->bounds->lazy = &here;
@@ -197,7 +205,7 @@ static const struct value *finish_text(struct eval *ev, const struct node *n, co
 	if (!out && (n->kind == N_NAME || n->kind == N_ATTR))
 		err_wrap(ev->e, "in variable \"" STR_FMT "\"",
 			 STR_ARG(str_sub(ev->text, n->at, n->end)));
-	return out ? out : fail(ev, n);
+	return out ? out : eval_fail(ev, n);
 }
 
 static const struct value *finish(struct eval *ev, const struct node *n, const struct value *v);
@@ -245,7 +253,7 @@ static const struct value *finish(struct eval *ev, const struct node *n, const s
 		return finish_text(ev, n, v);
 	if (++ev->bounds->depth > EVAL_MAX_DEPTH) {
 		err_set(ev->e, ERR_SPEC, "a value nested too deep");
-		return fail(ev, n);
+		return eval_fail(ev, n);
 	}
 	if (v->kind == V_LIST)
 		out = finish_list(ev, n, v);
@@ -379,408 +387,7 @@ static const struct value *eval_slice(struct eval *ev, const struct node *n)
 	for (int i = 0; i < 3; i++)
 		if (n->kids.v[i] && !(part[i] = eval_value(ev, n->kids.v[i])))
 			return NULL;
-	return checked(ev, n, op_slice(ev->a, in, part, ev->e));
-}
-
-/* ---- objects -------------------------------------------------------------------------------- */
-
-const struct value *object_value(struct eval *ev, struct object *o, const struct object_type *type,
-				 const char *text)
-{
-	struct value *v = arena_obj(ev->a, struct value);
-
-	o->type = type;
-	o->base.text = text;
-	v->kind = V_OBJECT;
-	v->object = &o->base;
-	return v;
-}
-
-const struct value *object_call(struct eval *ev, const struct value *v, struct str method,
-				struct call *c)
-{
-	struct object *o = object_of(v);
-	const struct value *out = NULL, *attr;
-	enum err_kind before = ev->e->kind;
-
-	if (o->type->call)
-		out = o->type->call(ev, o, method, c);
-	if (out || ev->e->kind != before)
-		return out;
-	attr = method.p && o->type->get ? o->type->get(ev, o, method) : NULL;
-	if (attr && attr->kind == V_OBJECT)
-		return object_call(ev, attr, STR_NONE, c);
-	if (method.p)
-		err_set(ev->e, ERR_SPEC, "%s has no method \"" STR_FMT "\"", o->type->name,
-			STR_ARG(method));
-	else
-		err_set(ev->e, ERR_SPEC, "%s cannot be called", o->type->name);
-	return NULL;
-}
-
-/* ---- values that are changed ---------------------------------------------------------------- */
-
-struct value *eval_own_map(struct eval *ev)
-{
-	struct value *m = value_map(ev->a);
-
-	m->own = true;
-	return m;
-}
-
-static void own_deep(struct value *v)
-{
-	v->own = true;
-	for (size_t i = 0; v->kind == V_LIST && i < v->list.n; i++)
-		own_deep(v->list.v[i]);
-	for (size_t i = 0; v->kind == V_MAP && i < v->map.n; i++)
-		own_deep(v->map.e[i].val);
-}
-
-/* A value of the scope belongs to the rest of the program: from its first change on, a copy stands
- * for it wherever this evaluation meets it. */
-static const struct value *own_copy(struct eval *ev, const struct value *v)
-{
-	struct value *copy;
-	const void *p = v;
-
-	if (v->own || (v->kind != V_LIST && v->kind != V_MAP))
-		return v;
-	copy = value_copy(ev->a, v);
-	own_deep(copy);
-	if (!ev->bounds->moved.a)
-		map_init(&ev->bounds->moved, ev->a);
-	map_put(&ev->bounds->moved, key_of(&p), copy);
-	return copy;
-}
-
-/* A name, and what is in it: it can be read twice and gives the same. */
-static bool is_path(const struct node *n)
-{
-	if (n->kind == N_ATTR)
-		return is_path(n->left);
-	if (n->kind == N_ITEM)
-		return is_path(n->left) &&
-		       (n->right->kind == N_LITERAL || n->right->kind == N_NAME);
-	return n->kind == N_NAME;
-}
-
-/* What n names, so that it may be changed: the same value for all who name it. */
-static const struct value *eval_own(struct eval *ev, const struct node *n)
-{
-	const struct value *in, *key, *v;
-
-	if (n->kind == N_ATTR || n->kind == N_ITEM) {
-		if (!(in = eval_own(ev, n->left)))
-			return NULL;
-		key = n->kind == N_ATTR ? value_str(ev->a, n->name) : eval_value(ev, n->right);
-		v = key ? op_item(ev->a, in, key) : NULL;
-		if (v && v->own)
-			return v;
-	}
-	v = eval_value(ev, n);
-	return v ? own_copy(ev, v) : NULL;
-}
-
-/* ---- filters, tests, methods ---------------------------------------------------------------- */
-
-const struct value *eval_undefined_fault(struct eval *ev, const struct node *n,
-					 const struct value *v)
-{
-	size_t line = str_find_char(v->s, '\n');
-	const char *best = NULL;
-
-	err_set(ev->e, ERR_SPEC, STR_FMT, STR_ARG(str_sub(v->s, 0, line)));
-	if (str_ends(v->s, is_undefined))
-		best = suggest_name(ev, str_sub(v->s, 1, v->s.n + 1 - sizeof is_undefined));
-	if (best)
-		err_hint(ev->e, "did you mean \"%s\"?", best);
-	else if (line != SIZE_MAX)
-		err_hint(ev->e, STR_FMT, STR_ARG(str_sub(v->s, line + 1, SIZE_MAX)));
-	return fail(ev, n);
-}
-
-static const struct value *invoke(struct eval *ev, const struct node *n, const struct callable *f,
-				  struct call *c)
-{
-	bool secret = c->self &&
-		      (f->flags & CALL_ITEMS ? c->self->secret : value_has_secret(c->self));
-
-	if (c->self && c->self->kind == V_UNDEFINED && !(f->flags & CALL_UNDEFINED))
-		return eval_undefined_fault(ev, n, c->self);
-	if (call_bind(f, c) < 0)
-		return fail(ev, n);
-	for (size_t i = 0; !(f->flags & CALL_SOFT) && i < c->args->list.n; i++) {
-		if (c->args->list.v[i]->kind == V_UNDEFINED)
-			return eval_undefined_fault(ev, n, c->args->list.v[i]);
-		secret = secret ||
-			 (!(f->flags & CALL_ITEMS) && value_has_secret(c->args->list.v[i]));
-	}
-	for (size_t i = 0; !(f->flags & CALL_SOFT) && i < c->kwargs->map.n; i++) {
-		const struct value *v = c->kwargs->map.e[i].val;
-		if (v->kind == V_UNDEFINED)
-			return eval_undefined_fault(ev, n, v);
-	}
-	if (!(f->flags & CALL_UNKNOWN)) {
-		bool items = f->flags & CALL_ITEMS;
-		if (c->self && (items ? c->self->kind == V_UNKNOWN : value_has_unknown(c->self)))
-			return value_unknown(ev->a);
-		if (!(f->flags & CALL_SOFT) &&
-		    (value_has_unknown(c->args) || value_has_unknown(c->kwargs)))
-			return value_unknown(ev->a);
-	}
-	const struct value *v = f->fn(c);
-	if (v && v->kind == V_UNDEFINED)
-		return v;
-	return checked(ev, n, op_marked(ev->a, v, secret && !(f->flags & CALL_SOFT)));
-}
-
-/* *x and **y */
-static int unpack(struct eval *ev, const struct node *n, struct value *args, struct value *kwargs)
-{
-	const struct value *v;
-
-	if (n->star) {
-		if (!(v = eval_value(ev, n->star)) || !(v = op_iterate(ev->a, v, ev->e)))
-			return eval_fault(ev, n->star);
-		for (size_t i = 0; i < v->list.n; i++)
-			value_add(ev->a, args, v->list.v[i]);
-	}
-	if (!n->stars)
-		return 0;
-	if (!(v = eval_value(ev, n->stars)))
-		return -1;
-	if (v->kind != V_MAP) {
-		err_set(ev->e, ERR_SPEC, "what follows ** must be a map, not %s", op_type_name(v));
-		return eval_fault(ev, n->stars);
-	}
-	for (size_t i = 0; i < v->map.n; i++)
-		value_sets(kwargs, v->map.e[i].key, v->map.e[i].val);
-	return 0;
-}
-
-int eval_arguments(struct eval *ev, const struct node *n, struct call *c)
-{
-	static const struct value none = { .kind = V_LIST }, no_names = { .kind = V_MAP };
-	struct value *args = (struct value *)&none, *kwargs = (struct value *)&no_names;
-	const struct value *v;
-
-	if (n->kids.n || n->star)
-		args = value_list(ev->a);
-	if (n->kwargs.n || n->stars)
-		kwargs = value_map(ev->a);
-	for (size_t i = 0; i < n->kids.n; i++) {
-		if (!(v = eval_soft(ev, n->kids.v[i])))
-			return -1;
-		value_add(ev->a, args, v);
-	}
-	for (size_t i = 0; i < n->kwargs.n; i++) {
-		if (!(v = eval_soft(ev, n->kwargs.v[i].value)))
-			return -1;
-		value_sets(kwargs, n->kwargs.v[i].name, v);
-	}
-	*c = (struct call){
-		.a = ev->a, .args = args, .kwargs = kwargs, .host = &ev->host, .e = ev->e
-	};
-	return unpack(ev, n, args, kwargs);
-}
-
-static const struct callable *find_filter(struct eval *ev, const struct node *n)
-{
-	struct str name = n->name;
-	const char *best;
-
-	if (n->row)
-		return n->row;
-	err_set(ev->e, ERR_SPEC, "unknown filter \"" STR_FMT "\"", STR_ARG(name));
-	best = filter_suggest(name);
-	if (best)
-		err_hint(ev->e, "did you mean \"%s\"?", best);
-	fail(ev, n);
-	return NULL;
-}
-
-static const struct callable *find_test(struct eval *ev, const struct node *n)
-{
-	struct str name = n->name;
-	const char *best;
-
-	if (n->row)
-		return n->row;
-	err_set(ev->e, ERR_SPEC, "unknown test \"" STR_FMT "\"", STR_ARG(name));
-	best = test_suggest(name);
-	if (best)
-		err_hint(ev->e, "did you mean \"%s\"?", best);
-	fail(ev, n);
-	return NULL;
-}
-
-static const struct value *eval_filter(struct eval *ev, const struct node *n)
-{
-	const struct callable *f = find_filter(ev, n);
-	const struct value *self;
-	struct call c;
-
-	if (!f || !(self = eval_soft(ev, n->left)) || eval_arguments(ev, n, &c) < 0)
-		return NULL;
-	c.self = self;
-	return invoke(ev, self->kind == V_UNDEFINED ? n->left : n, f, &c);
-}
-
-static const struct value *eval_test(struct eval *ev, const struct node *n)
-{
-	const struct callable *f = find_test(ev, n);
-	const struct value *self;
-	struct call c;
-
-	if (!f || !(self = eval_soft(ev, n->left)) || eval_arguments(ev, n, &c) < 0)
-		return NULL;
-	c.self = self;
-	return invoke(ev, self->kind == V_UNDEFINED ? n->left : n, f, &c);
-}
-
-/* For map, select and their kin: by name, over one item. The caller's node gets the faults. */
-static const struct value *host_filter(void *arg, struct str name, const struct value *self,
-				       const struct call *from, const struct value *args)
-{
-	struct eval *ev = arg;
-	static const struct node nowhere = { .kind = N_LITERAL };
-	struct call c = { .a = ev->a,
-			  .self = self,
-			  .args = args,
-			  .kwargs = from->kwargs,
-			  .host = &ev->host,
-			  .e = from->e };
-	const struct callable *f = filter_find(name);
-
-	if (!f) {
-		const char *best = filter_suggest(name);
-		err_set(ev->e, ERR_SPEC, "unknown filter \"" STR_FMT "\"", STR_ARG(name));
-		if (best)
-			err_hint(ev->e, "did you mean \"%s\"?", best);
-		return NULL;
-	}
-	if (eval_charge(ev, &nowhere, 1) < 0)
-		return NULL;
-	return invoke(ev, &nowhere, f, &c);
-}
-
-static int host_test(void *arg, struct str name, const struct value *self, const struct call *from,
-		     const struct value *args, bool *result)
-{
-	struct eval *ev = arg;
-	static const struct node nowhere = { .kind = N_LITERAL };
-	struct call c = { .a = ev->a,
-			  .self = self,
-			  .args = args,
-			  .kwargs = value_map(ev->a),
-			  .host = &ev->host,
-			  .e = from->e };
-	const struct callable *f = test_find(name);
-
-	if (!f) {
-		const char *best = test_suggest(name);
-		err_set(ev->e, ERR_SPEC, "unknown test \"" STR_FMT "\"", STR_ARG(name));
-		return best ? err_hint(ev->e, "did you mean \"%s\"?", best) : -1;
-	}
-	if (eval_charge(ev, &nowhere, 1) < 0)
-		return -1;
-	const struct value *v = invoke(ev, &nowhere, f, &c);
-	if (!v)
-		return -1;
-	*result = value_is_truthy(v);
-	return 0;
-}
-
-static const struct value *no_method(struct eval *ev, const struct node *n,
-				     const struct value *self)
-{
-	struct str name = n->left->name;
-	const char *best = method_suggest(self, name);
-
-	err_set(ev->e, ERR_SPEC, "%s has no method \"" STR_FMT "\"", value_kind_name(self->kind),
-		STR_ARG(name));
-	if (best)
-		err_hint(ev->e, "did you mean \"%s\"?", best);
-	return fail(ev, n);
-}
-
-/* x.name(...): a method, or something in x that can be called. */
-static const struct value *call_method(struct eval *ev, const struct node *n, struct call *c)
-{
-	struct str name = n->left->name;
-	const struct callable *m;
-	const struct value *item;
-
-	if (c->self->kind == V_UNKNOWN)
-		return c->self;
-	if (c->self->kind == V_OBJECT)
-		return checked(ev, n, object_call(ev, c->self, name, c));
-	m = method_find(c->self, name);
-	if (m && m->flags & CALL_CHANGES && !c->self->own) {
-		c->self = is_path(n->left->left) ? eval_own(ev, n->left->left)
-						 : own_copy(ev, c->self);
-		if (!c->self)
-			return NULL;
-		m = method_find(c->self, name);
-	}
-	if (m)
-		return invoke(ev, n, m, c);
-	item = value_gets(c->self, name);
-	if (item && item->kind == V_OBJECT)
-		return checked(ev, n, object_call(ev, item, STR_NONE, c));
-	return no_method(ev, n, c->self);
-}
-
-/* A name that the template itself gave a value, else a function. */
-static const struct value *call_name(struct eval *ev, const struct node *n, struct call *c)
-{
-	const struct value *f = find_in_frames(ev, n->left);
-
-	if (!f)
-		return checked(ev, n, eval_function(ev, n, c));
-	if (f->kind == V_OBJECT)
-		return checked(ev, n, object_call(ev, f, STR_NONE, c));
-	if (f->kind == V_UNDEFINED)
-		return eval_undefined_fault(ev, n, f);
-	err_set(ev->e, ERR_SPEC, "\"" STR_FMT "\" is %s and cannot be called",
-		STR_ARG(n->left->name), value_kind_name(f->kind));
-	return fail(ev, n);
-}
-
-static void add_caller(struct call *c, const struct value *caller)
-{
-	struct value *kwargs = value_map(c->a);
-
-	for (size_t i = 0; i < c->kwargs->map.n; i++)
-		value_sets(kwargs, c->kwargs->map.e[i].key, c->kwargs->map.e[i].val);
-	value_set(kwargs, "caller", caller);
-	c->kwargs = kwargs;
-}
-
-const struct value *eval_call_with(struct eval *ev, const struct node *n,
-				   const struct value *caller)
-{
-	const struct value *self = NULL, *f;
-	struct call c;
-
-	if (n->left->kind == N_ATTR && !(self = eval_value(ev, n->left->left)))
-		return NULL;
-	if (eval_arguments(ev, n, &c) < 0)
-		return NULL;
-	if (caller)
-		add_caller(&c, caller);
-	c.self = self;
-	if (self)
-		return call_method(ev, n, &c);
-	if (n->left->kind == N_NAME)
-		return call_name(ev, n, &c);
-	if (!(f = eval_value(ev, n->left)))
-		return NULL;
-	if (f->kind == V_OBJECT)
-		return checked(ev, n, object_call(ev, f, STR_NONE, &c));
-	err_set(ev->e, ERR_SPEC, "%s cannot be called", value_kind_name(f->kind));
-	return fail(ev, n);
+	return eval_checked(ev, n, op_slice(ev->a, in, part, ev->e));
 }
 
 /* ---- operators ------------------------------------------------------------------------------ */
@@ -797,7 +404,7 @@ static const struct value *eval_list(struct eval *ev, const struct node *n)
 			return NULL;
 		value_add(ev->a, out, v);
 	}
-	return checked(ev, n, out);
+	return eval_checked(ev, n, out);
 }
 
 static const struct value *eval_dict(struct eval *ev, const struct node *n)
@@ -816,11 +423,11 @@ static const struct value *eval_dict(struct eval *ev, const struct node *n)
 				k->secret ? "a secret cannot be a key"
 					  : "a key must be text or a number, not %s",
 				op_type_name(k));
-			return fail(ev, n->kids.v[i]);
+			return eval_fail(ev, n->kids.v[i]);
 		}
 		value_sets(out, key, v);
 	}
-	return checked(ev, n, out);
+	return eval_checked(ev, n, out);
 }
 
 static const struct value *eval_concat(struct eval *ev, const struct node *n)
@@ -841,8 +448,8 @@ static const struct value *eval_concat(struct eval *ev, const struct node *n)
 	if (unknown)
 		return value_unknown(ev->a);
 	if (buf_check(&b, ev->e) < 0)
-		return fail(ev, n);
-	return checked(ev, n, op_marked(ev->a, value_str(ev->a, buf_str(&b)), secret));
+		return eval_fail(ev, n);
+	return eval_checked(ev, n, op_marked(ev->a, value_str(ev->a, buf_str(&b)), secret));
 }
 
 static const struct value *eval_compare(struct eval *ev, const struct node *n)
@@ -854,7 +461,7 @@ static const struct value *eval_compare(struct eval *ev, const struct node *n)
 			return NULL;
 		r = op_compare(ev->a, n->ops.v[i], x, y, ev->e);
 		if (!r)
-			return fail(ev, n);
+			return eval_fail(ev, n);
 		if (r->kind == V_UNKNOWN || !r->b)
 			return r;
 		x = y;
@@ -899,7 +506,7 @@ static const struct value *eval_binary(struct eval *ev, const struct node *n)
 {
 	const struct value *x = eval_value(ev, n->left), *y = x ? eval_value(ev, n->right) : NULL;
 
-	return y ? checked(ev, n, op_binary(ev->a, n->op, x, y, ev->e)) : NULL;
+	return y ? eval_checked(ev, n, op_binary(ev->a, n->op, x, y, ev->e)) : NULL;
 }
 
 static const struct value *eval_unary(struct eval *ev, const struct node *n)
@@ -911,11 +518,11 @@ static const struct value *eval_unary(struct eval *ev, const struct node *n)
 	if (n->kind == N_NOT)
 		return x->kind == V_UNKNOWN ? x : op_bool(!value_is_truthy(x));
 	if (n->kind == N_NEGATE)
-		return checked(ev, n, op_negate(ev->a, x, ev->e));
+		return eval_checked(ev, n, op_negate(ev->a, x, ev->e));
 	if (op_is_number(x) || x->kind == V_UNKNOWN)
 		return x->kind == V_BOOL ? value_int(ev->a, x->b) : x;
 	err_set(ev->e, ERR_SPEC, "\"+\" cannot be used on %s", op_type_name(x));
-	return fail(ev, n);
+	return eval_fail(ev, n);
 }
 
 static const struct value *dispatch(struct eval *ev, const struct node *n, bool *raw)
@@ -947,7 +554,7 @@ static const struct value *dispatch(struct eval *ev, const struct node *n, bool 
 /* x.y where x is a map that has y: most of what templates read. NULL: not so. */
 static const struct value *attr_of_name(struct eval *ev, const struct node *n, bool *raw)
 {
-	const struct value *in = find_in_frames(ev, n->left);
+	const struct value *in = eval_in_frames(ev, n->left);
 	const struct map_entry *en;
 
 	*raw = !in;
@@ -975,7 +582,7 @@ static const struct value *eval_raw(struct eval *ev, const struct node *n, bool 
 		return v;
 	if (++ev->bounds->depth > EVAL_MAX_DEPTH) {
 		err_set(ev->e, ERR_SPEC, "nested too deep (at most %d levels)", EVAL_MAX_DEPTH);
-		return fail(ev, n);
+		return eval_fail(ev, n);
 	}
 	v = dispatch(ev, n, raw);
 	ev->bounds->depth--;
@@ -1005,11 +612,6 @@ const struct value *eval_value(struct eval *ev, const struct node *n)
 	if (!v || v->kind != V_UNDEFINED)
 		return v;
 	return v->s.n ? eval_undefined_fault(ev, n, v) : value_cstr(ev->a, "");
-}
-
-void eval_rehost(struct eval *ev)
-{
-	ev->host = (struct call_host){ .arg = ev, .filter = host_filter, .test = host_test };
 }
 
 void eval_init(struct eval *ev, struct arena *a, struct str text, struct pos where,

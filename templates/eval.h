@@ -120,4 +120,19 @@ const struct value *eval_name(struct eval *ev, struct str name);
 struct value *eval_own_map(struct eval *ev); /* empty; the template may change it */
 void eval_add_function(const char *name, template_function *fn, void *arg);
 
+/* ---- between eval.c and eval_call.c ---- */
+
+const struct value *eval_fail(struct eval *ev, const struct node *n); /* eval_fault, and NULL */
+/* What was made must stay printable and pays for its size. */
+const struct value *eval_checked(struct eval *ev, const struct node *n, const struct value *v);
+/* The value that the template itself gave the name of n; NULL: none. */
+const struct value *eval_in_frames(struct eval *ev, const struct node *n);
+const struct value *eval_filter(struct eval *ev, const struct node *n);
+const struct value *eval_test(struct eval *ev, const struct node *n);
+/* A key of bounds->moved. */
+static inline struct str eval_address(const void *const *p)
+{
+	return (struct str){ (const char *)p, sizeof *p };
+}
+
 #endif

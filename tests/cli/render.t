@@ -26,6 +26,8 @@ run render out.j2
 is "but none outside of its folders" 1 "$status"
 out=$(printf '{{ 1 + 1 }}' | "$MUSTER" render - 2>&1)
 is "from stdin" 2 "$out"
+out=$( (sleep 1; printf '{{ 1 + '; sleep 1; printf '2 }}') | "$MUSTER" render - 2>&1)
+is "that comes slowly" 3 "$out"
 
 run eval 'x | default(1) + 2'
 is "an expression" 3 "$out"
