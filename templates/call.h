@@ -36,6 +36,7 @@ struct callable {
 /* How a filter reaches other filters and tests (map, select): the evaluator. */
 struct call_host {
 	void *arg;
+	bool *holes; /* set by who puts an undefined item into a list */
 	const struct value *(*filter)(void *arg, struct str name, const struct value *self,
 				      const struct call *from, const struct value *args);
 	/* *result; -1 after a fault */

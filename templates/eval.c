@@ -163,6 +163,26 @@ const struct value *eval_undefined_fault(struct eval *ev, const struct node *n,
 	return eval_fail(ev, n);
 }
 
+static const struct value *find_undefined(const struct value *v)
+{
+	const struct value *u = v->kind == V_UNDEFINED ? v : NULL;
+
+	for (size_t i = 0; !u && v->kind == V_LIST && i < v->list.n; i++)
+		u = find_undefined(v->list.v[i]);
+	for (size_t i = 0; !u && v->kind == V_MAP && i < v->map.n; i++)
+		u = find_undefined(v->map.e[i].val);
+	return u;
+}
+
+int eval_whole(struct eval *ev, const struct node *n, const struct value *v)
+{
+	const struct value *u = ev->bounds->holes && (v->kind == V_LIST || v->kind == V_MAP)
+					? find_undefined(v)
+					: NULL;
+
+	return u && !eval_undefined_fault(ev, n, u) ? -1 : 0;
+}
+
 /* ---- texts in variables --------------------------------------------------------------------- */
 
 static bool is_template(const struct value *v)
@@ -440,6 +460,8 @@ static const struct value *eval_concat(struct eval *ev, const struct node *n)
 	buf_init_in(&b, room, sizeof room, OPS_MAX_TEXT);
 	for (size_t i = 0; i < n->kids.n; i++) {
 		if (!(v = eval_value(ev, n->kids.v[i])))
+			return NULL;
+		if (eval_whole(ev, n, v) < 0)
 			return NULL;
 		secret = secret || value_has_secret(v);
 		unknown = unknown || value_has_unknown(v);

@@ -40,6 +40,8 @@ struct bounds {
 	const struct template_world *world;
 	/* made by namespace(): the only values that {% set x.y %} may change */
 	VEC(const struct value *) namespaces;
+	/* a list may have undefined items: looked for before it is used as a whole */
+	bool holes;
 	struct map moved; /* the address of a value of the scope -> its copy that was changed */
 };
 
@@ -119,6 +121,9 @@ const struct value *object_call(struct eval *ev, const struct value *v, struct s
 const struct value *eval_name(struct eval *ev, struct str name);
 struct value *eval_own_map(struct eval *ev); /* empty; the template may change it */
 void eval_add_function(const char *name, template_function *fn, void *arg);
+
+/* 0, or -1 after a fault when v has an undefined item somewhere. */
+must_check int eval_whole(struct eval *ev, const struct node *n, const struct value *v);
 
 /* ---- between eval.c and eval_call.c ---- */
 

@@ -120,6 +120,9 @@ static const struct value *invoke(struct eval *ev, const struct node *n, const s
 		return eval_undefined_fault(ev, n, c->self);
 	if (call_bind(f, c) < 0)
 		return eval_fail(ev, n);
+	if (ev->bounds->holes && c->self && !(f->flags & (CALL_ITEMS | CALL_UNDEFINED)) &&
+	    eval_whole(ev, n, c->self) < 0)
+		return NULL;
 	for (size_t i = 0; !(f->flags & CALL_SOFT) && i < c->args->list.n; i++) {
 		if (c->args->list.v[i]->kind == V_UNDEFINED)
 			return eval_undefined_fault(ev, n, c->args->list.v[i]);
@@ -189,6 +192,7 @@ int eval_arguments(struct eval *ev, const struct node *n, struct call *c)
 			return -1;
 		value_sets(kwargs, n->kwargs.v[i].name, v);
 	}
+	ev->host.holes = &ev->bounds->holes;
 	*c = (struct call){
 		.a = ev->a, .args = args, .kwargs = kwargs, .host = &ev->host, .e = ev->e
 	};

@@ -99,6 +99,8 @@ static void write_escaped(struct buf *b, struct str s)
 int exec_write(struct exec *x, const struct node *n, const struct value *v)
 {
 	if (v->kind == V_LIST || v->kind == V_MAP) {
+		if (eval_whole(x->ev, n, v) < 0)
+			return -1;
 		bool secret = value_has_secret(v);
 		x->secret = x->secret || secret;
 		x->quoted = x->quoted || secret;

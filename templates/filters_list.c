@@ -370,6 +370,13 @@ static const struct value *args_after(struct call *c, size_t from)
 	return out;
 }
 
+/* An item that is undefined stays so until something uses it: `map(...)|select('defined')`. */
+static void add_maybe(struct call *c, struct value *out, const struct value *v)
+{
+	*c->host->holes = *c->host->holes || v->kind == V_UNDEFINED;
+	value_add(c->a, out, v);
+}
+
 static const struct value *map_attribute(struct call *c, const struct value *l,
 					 const struct value *attribute)
 {
@@ -378,9 +385,9 @@ static const struct value *map_attribute(struct call *c, const struct value *l,
 
 	for (size_t i = 0; i < l->list.n; i++) {
 		const struct value *v = op_attribute(c->a, l->list.v[i], attribute);
-		if (v->kind == V_UNDEFINED && !fallback)
-			return call_fault(c, "item %zu has " STR_FMT, i, STR_ARG(v->s));
-		value_add(c->a, out, v->kind == V_UNDEFINED ? fallback : v);
+		if (v->kind == V_UNDEFINED && fallback)
+			v = fallback;
+		add_maybe(c, out, v);
 	}
 	return out;
 }
@@ -408,7 +415,7 @@ static const struct value *f_map(struct call *c)
 							l->list.v[i], c, rest);
 		if (!v)
 			return NULL;
-		value_add(c->a, out, v);
+		add_maybe(c, out, v);
 	}
 	return out;
 }

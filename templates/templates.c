@@ -153,6 +153,8 @@ static int run(struct eval *ev, unsigned flags, bool is_expression, const struct
 	cache_enter();
 	*out = evaluate(ev, is_expression);
 	cache_leave();
+	if (*out && eval_whole(ev, &(struct node){ .kind = N_LITERAL }, *out) < 0)
+		*out = NULL;
 	ev->bounds = NULL;
 	ev->frame = NULL;
 	if (!*out)
