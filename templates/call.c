@@ -14,6 +14,14 @@ const struct value *call_fault(struct call *c, const char *fmt, ...)
 	return NULL;
 }
 
+struct str call_plain_name(struct str name)
+{
+	for (size_t i = name.n; i > 0; i--)
+		if (name.p[i - 1] == '.')
+			return str_sub(name, i, SIZE_MAX);
+	return name;
+}
+
 /* The i-th parameter's name and whether it is required; false past the last. */
 static bool parameter(const struct callable *f, int i, struct str *name, bool *required)
 {

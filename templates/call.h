@@ -58,6 +58,9 @@ struct call {
 /* Sorts args and kwargs into c->arg by f->params; faults name the parameter. */
 must_check int call_bind(const struct callable *f, struct call *c);
 
+/* Without its collection: quote of ansible.builtin.quote. */
+struct str call_plain_name(struct str name);
+
 /* For the functions. */
 const struct value *call_fault(struct call *c, const char *fmt, ...) printf_fmt(2, 3); /* NULL */
 struct str call_text(struct call *c, int i, const char *fallback); /* argument i as text */

@@ -23,7 +23,7 @@ static const struct map *rows(void)
 
 const struct callable *filter_find(struct str name)
 {
-	return map_get(rows(), name);
+	return map_get(rows(), call_plain_name(name));
 }
 
 const struct callable *filter_at(size_t i)

@@ -96,7 +96,7 @@ static const char hyphen_parts[] = "[ \\t\\n\\x0b\\x0c\\r]+"
 				   "|(?<=" WORD ")-{2,}(?=\\w)"
 				   "|[^ \\t\\n\\x0b\\x0c\\r]+?(?:-(?:(?<=" LETTER LETTER
 				   "-)|(?<=" LETTER "-" WORD "-))(?=" LETTER "-?" LETTER ")"
-				   "|(?=[ \\t\\n\\x0b\\x0c\\r]|\\z)|(?<=" WORD ")(?=-{2,}\\w))";
+				   "|(?=[ \\t\\n\\x0b\\x0c\\r]|\\Z)|(?<=" WORD ")(?=-{2,}\\w))";
 static const char plain_parts[] = "[ \\t\\n\\x0b\\x0c\\r]+|[^ \\t\\n\\x0b\\x0c\\r]+";
 
 static int split_chunks(struct wrap *w, struct str line)

@@ -163,6 +163,8 @@ static const struct value *f_dictsort(struct call *c)
 	struct value *pairs = value_list(c->a);
 	struct str by = call_text(c, 1, "key");
 
+	if (!str_eqc(by, "key") && !str_eqc(by, "value"))
+		return call_fault(c, "dictsort sorts by key or by value");
 	if (c->self->kind != V_MAP)
 		return call_fault(c, "dictsort needs a map, not %s", op_type_name(c->self));
 	for (size_t i = 0; i < c->self->map.n; i++) {

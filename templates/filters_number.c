@@ -189,8 +189,10 @@ static const struct value *f_password_hash(struct call *c)
 			return call_fault(
 				c,
 				"password_hash: a salt is made of letters, digits, \".\" and \"/\"");
+	struct str ident = call_text(c, 4, "2b");
 	if (sc->salt == 22)
-		setting = arena_printf(c->a, "%s%02d$%s", sc->prefix, (int)rounds, s);
+		setting = arena_printf(c->a, "$" STR_FMT "$%02d$%s", STR_ARG(ident), (int)rounds,
+				       s);
 	else if (!sc->rounds || (c->arg[3] && rounds == 5000))
 		setting = arena_printf(c->a, "%s%s", sc->prefix, s);
 	else

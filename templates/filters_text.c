@@ -30,14 +30,34 @@ static const struct value *f_mandatory(struct call *c)
 			  STR_ARG(str_sub(c->self->s, 0, str_find_char(c->self->s, '\n'))));
 }
 
+/* Single underscores between digits, as Python allows them, go. */
+static struct str without_underscores(struct arena *a, struct str s)
+{
+	char *p;
+	size_t n = 0;
+
+	if (str_find_char(s, '_') == SIZE_MAX)
+		return s;
+	p = arena_alloc(a, s.n + 1);
+	for (size_t i = 0; i < s.n; i++) {
+		bool between = i > 0 && i + 1 < s.n && isxdigit((unsigned char)s.p[i - 1]) &&
+			       isxdigit((unsigned char)s.p[i + 1]);
+		if (s.p[i] != '_' || !between)
+			p[n++] = s.p[i];
+	}
+	p[n] = '\0';
+	return (struct str){ p, n };
+}
+
 /* "  12 ", "1_000", "0x1f" with base 16, "12.7" */
-static bool text_to_int(struct str s, int base, int64_t *out)
+static bool text_to_int(struct arena *a, struct str s, int base, int64_t *out)
 {
 	bool negative = false;
 	uint64_t u;
 	double d;
 
 	s = str_trim(s);
+	s = without_underscores(a, s);
 	struct str digits = s;
 	if (digits.n && (digits.p[0] == '-' || digits.p[0] == '+')) {
 		negative = digits.p[0] == '-';
@@ -59,6 +79,17 @@ static bool text_to_int(struct str s, int base, int64_t *out)
 	return false;
 }
 
+/* Digits alone, and more than 64 bits hold. */
+static bool is_too_large(struct str s)
+{
+	uint64_t u;
+
+	s = str_trim(s);
+	if (s.n && (s.p[0] == '-' || s.p[0] == '+'))
+		s = str_sub(s, 1, SIZE_MAX);
+	return str_is_digits(s) && (!str_to_uint(s, 10, &u) || u > INT64_MAX);
+}
+
 static const struct value *f_int(struct call *c)
 {
 	const struct value *v = c->self, *fallback = c->arg[0] ? c->arg[0] : value_int(c->a, 0);
@@ -74,7 +105,9 @@ static const struct value *f_int(struct call *c)
 		return value_int(c->a, v->b);
 	if (v->kind == V_FLOAT)
 		return v->f > -9.2e18 && v->f < 9.2e18 ? value_int(c->a, (int64_t)v->f) : fallback;
-	if (v->kind == V_STR && text_to_int(v->s, (int)base, &i))
+	if (v->kind == V_STR && is_too_large(v->s))
+		return call_fault(c, "the number is too large: whole numbers have 64 bits");
+	if (v->kind == V_STR && text_to_int(c->a, v->s, (int)base, &i))
 		return value_int(c->a, i);
 	return fallback;
 }
@@ -374,15 +407,11 @@ static const struct value *f_regex_findall(struct call *c)
 	struct regex *r = compile(c, 0, 2, 1);
 	struct str s = op_text(c->a, c->self);
 	struct value *out = value_list(c->a);
-	size_t from = 0;
-	bool found;
+	struct regex_match m;
+	bool found = false;
+	int rc = r ? regex_find(r, s, 0, &m, &found, c->e) : -1;
 
-	while (r && from <= s.n) {
-		struct regex_match m;
-		if (regex_find(r, s, from, &m, &found, c->e) < 0)
-			return NULL;
-		if (!found)
-			break;
+	while (rc == 0 && found) {
 		struct value *item = value_str(c->a, m.group[m.n == 2 ? 1 : 0]);
 		if (m.n > 2) {
 			item = value_list(c->a);
@@ -391,9 +420,9 @@ static const struct value *f_regex_findall(struct call *c)
 				value_add(c->a, item, value_str(c->a, m.group[i]));
 		}
 		value_add(c->a, out, item);
-		from = m.end > m.begin ? m.end : m.end + 1;
+		rc = regex_find_next(r, s, &m, &found, c->e);
 	}
-	return r ? out : NULL;
+	return rc < 0 ? NULL : out;
 }
 
 static const struct value *f_regex_escape(struct call *c)

@@ -50,12 +50,7 @@ static const struct row *find_row(struct eval *ev, struct str name)
 {
 	const char *names[ARRAY_LEN(rows)], *best;
 
-	for (size_t i = name.n; i > 0; i--) {
-		if (name.p[i - 1] != '.')
-			continue;
-		name = str_sub(name, i, SIZE_MAX); /* ansible.builtin.file */
-		break;
-	}
+	name = call_plain_name(name);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		if (str_eqc(name, rows[i].name) && rows[i].fn)
 			return &rows[i];

@@ -26,12 +26,15 @@ struct regex_match {
 /* *found; -1 when it takes too many steps. Groups point into `text`. */
 must_check int regex_find(struct regex *r, struct str text, size_t from, struct regex_match *m,
 			  bool *found, struct err *e);
+/* The one after m, which it replaces: as Python goes on, also behind an empty match. */
+must_check int regex_find_next(struct regex *r, struct str text, struct regex_match *m, bool *found,
+			       struct err *e);
 /* The number of a named group, or -1. */
 int regex_group(const struct regex *r, struct str name);
 /* Every match replaced; `with` knows \1, \g<1>, \g<name>. */
 struct regex_change {
 	struct str with;
-	int64_t count; /* 0: all */
+	int64_t count; /* 0: all; below: none */
 	int64_t done;  /* how many were replaced */
 };
 must_check int regex_replace(struct regex *r, struct str text, struct regex_change *change,

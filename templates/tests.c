@@ -372,8 +372,12 @@ static const struct value *t_regex(struct call *c)
 {
 	struct str kind = call_text(c, 3, "search");
 
+	if (str_eqc(kind, "fullmatch")) {
+		c->arg[0] = value_strf(c->a, "(?:" STR_FMT ")\\Z", STR_ARG(call_text(c, 0, "")));
+		return matches(c, AT_BEGIN, 1, 2);
+	}
 	if (!str_eqc(kind, "search") && !str_eqc(kind, "match"))
-		return call_fault(c, "match_type must be search or match");
+		return call_fault(c, "match_type must be search, match or fullmatch");
 	return matches(c, str_eqc(kind, "match") ? AT_BEGIN : ANYWHERE, 1, 2);
 }
 
@@ -558,6 +562,7 @@ const struct callable *test_at(size_t i)
 
 const struct callable *test_find(struct str name)
 {
+	name = call_plain_name(name);
 	for (const struct callable *t = tests; t->name; t++)
 		if (str_eqc(name, t->name))
 			return t;
