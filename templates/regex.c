@@ -169,11 +169,11 @@ static struct regex *compile(struct arena *a, struct str pattern, unsigned flags
 	return r;
 }
 
-static int find(struct regex *r, struct str text, size_t from, uint32_t options,
-		struct regex_match *m, bool *found, struct err *e)
+/* n: what pcre2_match said. */
+static int take_match(struct regex *r, struct str text, int n, struct regex_match *m, bool *found,
+		      struct err *e)
 {
 	const char *p = text.p ? text.p : "";
-	int n = pcre2_match(r->code, (PCRE2_SPTR)p, text.n, from, options, r->data, r->context);
 
 	*found = n > 0;
 	if (n == PCRE2_ERROR_NOMATCH)
@@ -194,16 +194,24 @@ static int find(struct regex *r, struct str text, size_t from, uint32_t options,
 	return 0;
 }
 
+static int match(struct regex *r, struct str text, size_t from, uint32_t options)
+{
+	return pcre2_match(r->code, (PCRE2_SPTR)(text.p ? text.p : ""), text.n, from, options,
+			   r->data, r->context);
+}
+
 int regex_find(struct regex *r, struct str text, size_t from, struct regex_match *m, bool *found,
 	       struct err *e)
 {
-	return find(r, text, from, 0, m, found, e);
+	return take_match(r, text, match(r, text, from, 0), m, found, e);
 }
 
 int regex_find_next(struct regex *r, struct str text, struct regex_match *m, bool *found,
 		    struct err *e)
 {
-	return find(r, text, m->end, m->end == m->begin ? PCRE2_NOTEMPTY_ATSTART : 0, m, found, e);
+	uint32_t options = m->end == m->begin ? PCRE2_NOTEMPTY_ATSTART : 0;
+
+	return take_match(r, text, match(r, text, m->end, options), m, found, e);
 }
 
 int regex_group(const struct regex *r, struct str name)
