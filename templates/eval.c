@@ -27,6 +27,15 @@ int eval_too_long(struct eval *ev, const struct node *n)
 	return eval_fault(ev, n);
 }
 
+int eval_memory(struct eval *ev, const struct node *n)
+{
+	if (arena_bytes(ev->a) <= ev->bounds->most_bytes)
+		return 0;
+	err_set(ev->e, ERR_SPEC, "the template takes more than %zu MiB of memory",
+		EVAL_MAX_BYTES >> 20);
+	return eval_fault(ev, n);
+}
+
 /* What was made must stay printable and pay for its size. */
 const struct value *eval_checked(struct eval *ev, const struct node *n, const struct value *v)
 {
@@ -35,12 +44,14 @@ const struct value *eval_checked(struct eval *ev, const struct node *n, const st
 	if (!v)
 		return eval_fail(ev, n);
 	if (v->kind == V_LIST || v->kind == V_MAP) {
+		if (eval_memory(ev, n) < 0)
+			return NULL;
 		if (op_check_nesting(v, &nodes, ev->e) < 0)
 			return eval_fail(ev, n);
 		return eval_charge(ev, n, nodes / 16) < 0 ? NULL : v;
 	}
 	if (v->kind == V_STR && v->s.n > 256)
-		return eval_charge(ev, n, v->s.n / 256) < 0 ? NULL : v;
+		return eval_memory(ev, n) < 0 || eval_charge(ev, n, v->s.n / 256) < 0 ? NULL : v;
 	return v;
 }
 

@@ -11,6 +11,7 @@
 #include "templates/scope.h"
 
 #define EVAL_MAX_STEPS 10000000 /* about a second */
+#define EVAL_MAX_BYTES ((size_t)512 << 20)
 #define EVAL_MAX_DEPTH 200
 
 struct frame {
@@ -29,6 +30,7 @@ struct eval;
 /* Shared by everything that one call of the front door evaluates. */
 struct bounds {
 	uint64_t steps;
+	size_t most_bytes; /* that the arena may hold */
 	int depth;
 	const struct lazy *lazy;
 	/* Evaluates a text from the scope, a template of its own; given by the front door, so that
@@ -124,6 +126,9 @@ void eval_add_function(const char *name, template_function *fn, void *arg);
 
 /* 0, or -1 after a fault when v has an undefined item somewhere. */
 must_check int eval_whole(struct eval *ev, const struct node *n, const struct value *v);
+
+/* Whether the values so far take too much; asked where many or large ones are made. */
+must_check int eval_memory(struct eval *ev, const struct node *n);
 
 /* ---- between eval.c and eval_call.c ---- */
 

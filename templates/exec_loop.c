@@ -144,7 +144,7 @@ static enum run_result run_items(struct exec *x, struct loop *loop)
 	struct frame *f = NULL;
 
 	for (size_t i = 0; r != RUN_FAULT && r != RUN_BREAK && i < loop->items->list.n; i++) {
-		if (eval_charge(ev, n, 1) < 0)
+		if (eval_charge(ev, n, 1) < 0 || eval_memory(ev, n) < 0)
 			return RUN_FAULT;
 		loop->i = i;
 		ev->frame = f = fresh(ev, f, loop->outer);

@@ -513,7 +513,9 @@ const struct value *op_item(struct arena *a, const struct value *x, const struct
 
 	if (x->kind == V_MAP) {
 		struct str key;
-		const struct value *v = value_key(a, i, &key) ? value_gets(x, key) : NULL;
+		if (!value_key(a, i, &key))
+			return NULL;
+		const struct value *v = value_gets(x, key);
 		/* Maps of YAML have texts for keys. */
 		return v || i->kind == V_STR ? v : value_gets(x, value_key_text(key));
 	}

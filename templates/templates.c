@@ -143,7 +143,8 @@ static int run(struct eval *ev, unsigned flags, bool is_expression, const struct
 {
 	struct bounds bounds = { .text_fn = render_inner,
 				 .file_fn = render_file,
-				 .world = world_of(ev->scope) };
+				 .world = world_of(ev->scope),
+				 .most_bytes = arena_bytes(ev->a) + EVAL_MAX_BYTES };
 	struct frame names = { 0 };
 
 	ev->flags = flags;

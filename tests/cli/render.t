@@ -77,6 +77,10 @@ done <<'END'
 {% macro m() %}{% filter upper %}{% set q %}{{ [m()]|map('upper')|join(',') ~ '%s' % (m(),) }}{% endset %}{% endfilter %}{% endmacro %}{{ m() }}
 END
 
+printf '{%% set ns = namespace(l=[]) %%}{%% for i in range(1000) %%}{%% set ns.l = ns.l + ["x" * 1000000] %%}{%% endfor %%}' >large.j2
+run render large.j2
+has "memory has a bound" "$err" "more than 512 MiB"
+
 printf 'cluster: c\nvars: {color: blue}\nproviders: {fake: {}}\npools: {a: {provider: fake, count: 2, image: i, machine: m, vars: {color: red}}}\n' >muster.yaml
 run eval 'color'
 is "a spec's variables" blue "$out"
