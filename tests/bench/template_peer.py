@@ -38,7 +38,7 @@ VARS = {"ansible_os_family": "Debian", "x": 5, "groups": {"gpu": []}, "name": "g
 
 def make(kind, n, path):
     if kind == "hosts":
-        case = {"vars": {"cluster": "big", "nodes": nodes(n)}, "template": HOSTS, "times": 5}
+        case = {"vars": {"cluster": "big", "nodes": nodes(n)}, "template": HOSTS, "times": 20}
     else:
         case = {"vars": VARS, "expressions": [c for c in CONDITIONS if "version" not in c or kind == "all"] * (n // 10), "times": 1}
     with open(path, "w") as f:
